@@ -204,6 +204,7 @@ func TestCalendar(t *testing.T) {
 	t.Run("schedule", func(t *testing.T) { schedule(t, b.in(t)) })
 	t.Run("unavailable", func(t *testing.T) { unavailable(t, b.in(t), api) })
 	t.Run("import", func(t *testing.T) { importFile(t, b.in(t), api) })
+	t.Run("holidays", func(t *testing.T) { holidays(b.in(t)) })
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })
 	t.Run("notification rules", func(t *testing.T) { notificationRules(t, b.in(t)) })
 }
@@ -540,4 +541,27 @@ func location(t *testing.T, name string) *time.Location {
 	zone, err := time.LoadLocation(name)
 	require.NoError(t, err)
 	return zone
+}
+
+// holidays subscribes the team to the holidays of a country, and then chooses a part of it.
+func holidays(b *tab) {
+	main := func(text string) string {
+		return `[...document.querySelectorAll("main button")].find((e) => e.textContent.startsWith("` + text + `"))?.click() === undefined`
+	}
+	const row = `[...document.querySelectorAll(".card li")].some((e) => e.textContent.includes(%q) && e.textContent.includes("up to date"))`
+	b.do("the settings", chromedp.Navigate(home+"/teams/"+team+"/settings"), visible(`#oncall:not([aria-busy])`), settled)
+	ask[bool](b, main("Subscribe"))
+	b.do("the dialog", visible(`dialog[open] input[name=url]`))
+	b.choose("dialog[open] select[name=kind]", "country")
+	b.do("no address", chromedp.WaitNotVisible(`dialog[open] input[name=url]`), visible(`dialog[open] select[name=country]`))
+	b.choose("dialog[open] select[name=country]", "CH")
+	b.shot("73-holidays-of-a-country")
+	b.do("subscribe", chromedp.Click(`dialog[open] button.primary`), chromedp.WaitNotPresent(`dialog`))
+	b.until("it is read", fmt.Sprintf(row, "Holidays of Switzerland, all cantons"))
+	b.until("the days are shown", `[...document.querySelectorAll(".card")].some((c) => c.textContent.startsWith("Holidays") && c.textContent.includes("Neujahrstag"))`)
+	ask[bool](b, main("Change…"))
+	b.do("the dialog", visible(`dialog[open] select[name=country]`))
+	b.choose("dialog[open] select[name=country]", "CH-ZH")
+	b.do("save", chromedp.Click(`dialog[open] button.primary`), chromedp.WaitNotPresent(`dialog`))
+	b.until("it is read", fmt.Sprintf(row, "Holidays of Switzerland, ZH"))
 }

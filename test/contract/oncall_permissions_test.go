@@ -250,6 +250,7 @@ var permissions = []permission{
 	{del, "/v1/calendar-subscriptions/{id}", "401 403 204 403 403 403 204 403 204", "", aPersonsCalendar},
 	{post, "/v1/calendar-subscriptions/{id}/refresh", "401 403 202 403 403 403 403 202 202", "", aTeamsCalendar},
 	{post, "/v1/teams/{team}/imports", "401 403 200 403 403 403 403 200 200", "?role=shadow&roster=r " + aFeast, nil},
+	{get, "/v1/holiday-countries", "401 403 200 200 200 200 200 200 200", "", nil},
 	{put, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", aFeast, nil},
 	{get, "/v1/teams/{team}/holidays", "401 403 200 200 200 200 200 200 200", "", feasts},
 	{del, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", "", feasts},

@@ -243,6 +243,82 @@ func TestSubscribedShiftsAndHolidays(t *testing.T) {
 	s.do(bob, get, days, nil).problem(404, "")
 }
 
+// A line that cannot be read is listed wherever a calendar passes, and the rest is used: in subscriptions of shifts,
+// holidays and absences, in previews and imports, and in holidays of a file.
+func TestALineThatCannotBeReadIsShownAtEveryDoor(t *testing.T) {
+	t.Parallel()
+	s, f := withCalendars(t)
+	const line = `line 11: "not folded https://calendar.test/" is no property like NAME:value`
+	tomorrow := time.Now().UTC().AddDate(0, 0, 1)
+	text := "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nUID:a\nSUMMARY:on call\nATTENDEE;EMAIL=\"ann@example.com\":/x/principal/\n" +
+		"DTSTART;TZID=Eastern Standard Time:" + tomorrow.Format("20060102") + "T000000\nDURATION:P1D\nEND:VEVENT\nEND:VCALENDAR\n" +
+		"not folded https://calendar.test/\n"
+	f.set(0, text)
+	s.exec("update user_contacts set destination = 'ann@example.com' where mode = 'email' and user_id = (select id from users where name = 'ann')")
+	s.exec(`insert into user_contacts (user_id, mode, destination) select u.id, 'email', 'ann@example.com' from users u
+		where u.name = 'ann' and not exists (select from user_contacts c where c.user_id = u.id and c.mode = 'email')`)
+	for path, body := range map[string]m{
+		"/v1/teams/ops/calendar-subscriptions": {"url": f.URL, "kind": "shifts", "role": "primary"},
+		"/v1/users/ann/calendar-subscriptions": {"url": f.URL, "whole_days": false},
+	} {
+		id := decode[subscription](s.do(owner, post, path, body).is(201)).ID
+		found := s.readAs(owner, path, id, func(c subscription) bool { return c.State == "current" })
+		require.Equal(t, []string{line}, found.LeftOut, path)
+		require.Equal(t, 1, found.Events, path)
+	}
+	id := decode[subscription](s.do(owner, post, "/v1/teams/ops/calendar-subscriptions", m{"url": f.URL, "kind": "holidays"}).is(201)).ID
+	found := s.readAs(owner, "/v1/teams/ops/calendar-subscriptions", id, func(c subscription) bool { return c.State == "current" })
+	require.Equal(t, []string{line}, found.LeftOut)
+	s.do(owner, del, fmt.Sprintf("/v1/calendar-subscriptions/%d", id), nil).empty(204)
+
+	type left struct {
+		LeftOut   []string `json:"left_out"`
+		Unmatched []struct{ Summary, Why string }
+	}
+	for _, preview := range []string{"&preview=true", ""} {
+		got := decode[left](s.do(owner, post, "/v1/teams/ops/imports?role=secondary"+preview, text).is(200))
+		require.Len(t, got.Unmatched, 1)
+		require.Equal(t, line, got.Unmatched[0].Summary+": "+got.Unmatched[0].Why)
+	}
+	require.EqualValues(t, 2, s.number("select count(*) from shifts s join users u on u.id = s.user_id where u.name = 'ann'"))
+	s.do(owner, put, "/v1/teams/ops/holidays", text).empty(204)
+	require.Equal(t, []string{line}, decode[left](s.do(bob, get, "/v1/teams/ops/holidays", nil).is(200)).LeftOut)
+}
+
+// The holidays of a country are a subscription without an address.
+func TestTheHolidaysOfACountry(t *testing.T) {
+	t.Parallel()
+	s, f := withCalendars(t)
+	const list, days = "/v1/teams/ops/calendar-subscriptions", "/v1/teams/ops/holidays"
+	require.Contains(t, s.do(bob, get, "/v1/holiday-countries", nil).is(200).body, `{"code":"CH-ZH","name":"Switzerland, ZH"}`)
+	s.do(owner, post, list, m{"kind": "holidays", "country": "ZH"}).problem(400, "country")
+	s.do(owner, post, list, m{"kind": "holidays", "country": "DE", "url": f.URL}).problem(400, "url")
+	s.do(owner, post, list, m{"kind": "holidays"}).problem(400, "url")
+	s.do(owner, post, list, m{"kind": "shifts", "role": "primary", "country": "DE", "url": f.URL}).problem(400, "country")
+	s.do(bob, post, list, m{"kind": "holidays", "country": "DE"}).problem(403, "")
+	a := s.do(owner, post, list, m{"kind": "holidays", "country": "DE"}).is(201)
+	require.Contains(t, a.body, `"name":"Holidays of Germany","host":"","country":"DE"`)
+	id := decode[subscription](a).ID
+	s.readAs(owner, list, id, func(c subscription) bool { return c.State == "current" && c.Events > 150 })
+	require.Contains(t, s.do(bob, get, days, nil).is(200).body, "Tag der Deutschen Einheit")
+	require.False(t, f.answered(http.StatusOK), "nothing is read from a server")
+	s.do(owner, put, days, aFeast).problem(409, "")
+	s.do(owner, post, list, m{"kind": "holidays", "country": "US"}).problem(409, "")
+
+	at := fmt.Sprintf("/v1/calendar-subscriptions/%d", id)
+	s.do(owner, put, at, m{"url": f.URL}).problem(400, "url")
+	require.Contains(t, s.do(owner, put, at, m{"country": "CH-ZH"}).is(200).body, `"name":"Holidays of Switzerland, ZH","host":"","country":"CH-ZH"`)
+	s.readAs(owner, list, id, func(subscription) bool {
+		return s.number("select count(*) from holidays where name = 'Bundesfeiertag'") > 20
+	})
+	require.NotContains(t, s.do(bob, get, days, nil).is(200).body, "Tag der Deutschen Einheit")
+	s.do(owner, del, at, nil).empty(204)
+	s.do(bob, get, days, nil).problem(404, "")
+
+	id = decode[subscription](s.do(owner, post, list, m{"url": f.URL, "kind": "holidays"}).is(201)).ID
+	s.do(owner, put, fmt.Sprintf("/v1/calendar-subscriptions/%d", id), m{"country": "DE"}).problem(400, "country")
+}
+
 // A subscribed calendar also decides about shifts that are running: from now on.
 func TestARunningSubscribedShiftFollowsItsCalendar(t *testing.T) {
 	t.Parallel()

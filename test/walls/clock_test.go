@@ -19,21 +19,20 @@ var decided = []string{"internal/incidents", "internal/silences", "internal/esca
 
 // measured are files of these packages that read the clock of this machine, and why they may.
 var measured = map[string]string{
-	"internal/escalation/recipients.go":          "limits how long a look-up may take",
-	"internal/escalation/runner/added.go":        "the pauses between passes and after failures",
-	"internal/escalation/runner/batch.go":        "when old counts are forgotten",
-	"internal/escalation/runner/digests.go":      "the pauses between passes and after failures",
-	"internal/escalation/runner/fallbacks.go":    "the pauses between passes and after failures",
-	"internal/escalation/runner/pass.go":         "the pauses between passes and after failures",
-	"internal/escalation/runner/runner.go":       "when this process reads again",
-	"internal/escalation/runner/timers.go":       "the pauses between passes",
-	"internal/incidents/pages/change.go":         "until when a browser may undo",
-	"internal/oncall/pages/list.go":              "the shifts of now in an overview",
-	"internal/oncall/requests/authenticate.go":   "the time of a signature",
-	"internal/oncall/live_calendar.go":           "the age of a cache",
-	"internal/oncall/editing/import_holidays.go": "how many past years of holidays are read",
-	"internal/program/jobs/numbers.go":           "the pause between passes",
-	"internal/program/jobs/endings.go":           "the pause between passes; the statement has the clock of the database",
+	"internal/escalation/recipients.go":        "limits how long a look-up may take",
+	"internal/escalation/runner/added.go":      "the pauses between passes and after failures",
+	"internal/escalation/runner/batch.go":      "when old counts are forgotten",
+	"internal/escalation/runner/digests.go":    "the pauses between passes and after failures",
+	"internal/escalation/runner/fallbacks.go":  "the pauses between passes and after failures",
+	"internal/escalation/runner/pass.go":       "the pauses between passes and after failures",
+	"internal/escalation/runner/runner.go":     "when this process reads again",
+	"internal/escalation/runner/timers.go":     "the pauses between passes",
+	"internal/incidents/pages/change.go":       "until when a browser may undo",
+	"internal/oncall/pages/list.go":            "the shifts of now in an overview",
+	"internal/oncall/requests/authenticate.go": "the time of a signature",
+	"internal/oncall/live_calendar.go":         "the age of a cache",
+	"internal/program/jobs/numbers.go":         "the pause between passes",
+	"internal/program/jobs/endings.go":         "the pause between passes; the statement has the clock of the database",
 }
 
 func TestRulesAreDecidedByTheClockOfTheDatabase(t *testing.T) {

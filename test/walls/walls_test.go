@@ -88,6 +88,7 @@ var only = []struct {
 	{"github.com/go-ldap", func(p string) bool { return p == "internal/users/directory/ldap" }},
 	{own + "internal/users/directory/ldap", func(p string) bool { return p == "internal/program/directories" }},
 	{"github.com/go-sql-driver", func(p string) bool { return under(p, "internal/legacy") }},
+	{"github.com/rickar/cal", func(p string) bool { return p == "internal/oncall/countries" }},
 	{"github.com/go-chi/chi", func(p string) bool {
 		return isDoor(p) || under(p, "internal/legacy", "internal/program", "internal/dev")
 	}},

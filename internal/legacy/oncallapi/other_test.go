@@ -421,15 +421,15 @@ func TestRecurringAndInvalidHolidays(t *testing.T) {
 			strings.Join(events, "\nEND:VEVENT\nBEGIN:VEVENT\n")+"\nEND:VEVENT\n", "\n", "\r\n") + "END:VCALENDAR\r\n"
 	}
 	for why, body := range map[string]string{
-		`event 2 of the calendar, "Boxing, day": DTSTART: "soon" is no date; give one, such as DTSTART;VALUE=DATE:20261225`: calendar("UID:a\nDTSTART:20261225", "UID:b\nSUMMARY:Boxing\\, day\nDTSTART:soon"),
-		`event 1 of the calendar, UID "a": it has no DTSTART`:                                                               calendar("UID:a"),
-		`DTEND: "x" is no date`:                                                          calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
-		`RRULE: the rule may recur at most daily`:                                        calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
-		`EXDATE: "y" is no date like 20261225`:                                           calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
-		`a holiday calendar has at most 5000 days; event 1, UID "a", exceeds that`:       calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
+		`Boxing, day: DTSTART: "soon" is not a time`:                                     calendar("UID:b\nSUMMARY:Boxing\\, day\nDTSTART:soon"),
+		`a: DTSTART: it is missing`:                                                      calendar("UID:a"),
+		`DTEND: "x" is not a time`:                                                       calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
+		`a: the rule may recur at most daily`:                                            calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
+		`EXDATE: "y" is not a time`:                                                      calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
+		`the calendar has more than 5000 occurrences`:                                    calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
 		`line 1 of the iCalendar cannot be read: "hello" is no property like NAME:value`: "hello",
-		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:           "BEGIN:VEVENT\r\n",
-		`line 3 of the iCalendar cannot be read`:                                         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:           "BEGIN:VCALENDAR\r\n",
+		`line 3 of the iCalendar cannot be read: parsing property UID`:                   "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 	} {
 		rec := f.do(ann, "PUT", at, body)
 		require.Equal(t, 400, rec.Code, rec.Body)
@@ -439,12 +439,15 @@ func TestRecurringAndInvalidHolidays(t *testing.T) {
 		require.Contains(t, p.Detail, why)
 	}
 	f.want(204, "", ann, "PUT", at, calendar(
-		"UID:a\nSUMMARY:Late\\, very\nDTSTART:20261225T100000\nDTEND:20261225T12", "UID:b\nDTSTART:20270101\nSTATUS:CANCELLED",
+		"UID:a\nSUMMARY:Late\\, very\nDTSTART:20261225T100000\nDTEND:20261225T120000\nnot folded", "UID:b\nDTSTART:20270101\nSTATUS:CANCELLED",
 		"UID:c\nSUMMARY:Mondays\nDTSTART;VALUE=DATE:20270104\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;VALUE=DATE:20270111\nRDATE;VALUE=DATE:20270202"))
-	var got []string
-	for _, h := range decode[struct {
+	found := decode[struct {
 		Holidays []struct{ Date, Name string }
-	}](f, bob, "GET", at, "").Holidays {
+		LeftOut  []string `json:"left_out"`
+	}](f, bob, "GET", at, "")
+	require.Equal(t, []string{`line 7: "not folded" is no property like NAME:value`}, found.LeftOut)
+	var got []string
+	for _, h := range found.Holidays {
 		got = append(got, h.Date+" "+h.Name)
 	}
 	require.Equal(t, []string{"2026-12-25 Late, very", "2027-01-04 Mondays", "2027-01-18 Mondays",

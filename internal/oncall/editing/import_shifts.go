@@ -17,7 +17,8 @@ func ReadShifts(c *ExternalCalendar, raw []byte, candidates []Candidate, zone *t
 	return c.occurrences(candidates, read), nil
 }
 
-// UnmatchedEvent is an event that got no shift, or no shift for some of its people. Why is the reason.
+// UnmatchedEvent is an event that got no shift, or no shift for some of its people. Why is the reason. A line that
+// cannot be read has its number as summary.
 type UnmatchedEvent struct {
 	UID     string   `json:"uid"`
 	Summary string   `json:"summary"`
@@ -25,12 +26,20 @@ type UnmatchedEvent struct {
 	Why     string   `json:"why"`
 }
 
+// problems returns the events and lines that cannot be read.
+func problems(found []ical.Problem) []UnmatchedEvent {
+	out := []UnmatchedEvent{}
+	for _, p := range found {
+		out = append(out, UnmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
+	}
+	return out
+}
+
 // occurrences finds the people of each occurrence. It reports unknown names once for each event.
 func (c *ExternalCalendar) occurrences(candidates []Candidate, read ical.Calendar) []UnmatchedEvent {
 	c.Wanted, c.Unmatched = nil, nil
-	unmatched := []UnmatchedEvent{}
+	unmatched := problems(read.Problems)
 	for _, p := range read.Problems {
-		unmatched = append(unmatched, UnmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
 		c.Unmatched = append(c.Unmatched, OccurrenceShift{Occurrence: Occurrence{UID: p.UID}})
 	}
 	reported := map[string]bool{}

@@ -33,8 +33,9 @@ type CalendarSubscription struct {
 	UserName  string
 	Role      string // of shifts
 	Name      string
-	Host      string
-	WholeDays bool // only events of whole days make the person unavailable
+	Host      string // "" = the holidays are of a country
+	Country   string // code of the country whose holidays these are; "" = the calendar has a URL
+	WholeDays bool   // only events of whole days make the person unavailable
 	CreatedBy string
 	CreatedAt time.Time
 	// ReadAt is the last successful reading; zero = none yet. NextAt is the next reading.
@@ -118,7 +119,7 @@ func ReadBusy(raw []byte, zone *time.Location, from, until time.Time, wholeDays 
 		return nil, nil, fault.Invalidf("body",
 			"the calendar has more than %d busy times within a year: count only all-day events, or subscribe to a calendar that has only absences", maxBusy)
 	}
-	return out, LeftOut(new(ExternalCalendar).occurrences(nil, ical.Calendar{Problems: read.Problems})), nil
+	return out, LeftOut(problems(read.Problems)), nil
 }
 
 // LeftOut formats events that were not used.

@@ -15,7 +15,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-const product = "-//Oncall//Oncall calendar feed//EN"
+const (
+	product = "-//Oncall//Oncall calendar feed//EN"
+	// refreshInterval is how often calendar programs should read a feed (RFC 7986).
+	refreshInterval = "PT1H"
+)
 
 // Feed is a calendar to write.
 type Feed struct {
@@ -34,6 +38,7 @@ func (f Feed) Text() string {
 	c.SetProductId(product)
 	c.SetCalscale("GREGORIAN")
 	c.SetXWRCalName(clean(f.Name) + " Oncall Calendar")
+	c.SetRefreshInterval(refreshInterval)
 	for _, s := range f.Shifts {
 		f.add(c.AddEvent(UID(s)), s)
 	}
@@ -72,8 +77,10 @@ func (f Feed) add(e *ics.VEvent, s oncall.FeedShift) {
 		status = ics.ObjectStatusCancelled
 	}
 	e.SetStatus(status)
-	e.AddProperty(ics.ComponentPropertyAttendee, "MAILTO:"+address(contacts[users.Email]), ics.WithCN(parameter(name)),
-		&ics.KeyValues{Key: string(ics.ParameterRole), Value: []string{string(ics.ParticipationRoleReqParticipant)}})
+	if mail := address(contacts[users.Email]); mail != "" {
+		e.AddProperty(ics.ComponentPropertyAttendee, "MAILTO:"+mail, ics.WithCN(parameter(name)),
+			&ics.KeyValues{Key: string(ics.ParameterRole), Value: []string{string(ics.ParticipationRoleReqParticipant)}})
+	}
 }
 
 // clean removes line breaks and other control characters, which are invalid in a line.

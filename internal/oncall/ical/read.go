@@ -1,8 +1,6 @@
 package ical
 
 import (
-	"bytes"
-	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,11 +14,15 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
-// Bounds of what is read: a short text can have many recurring events.
+// Bounds of what is read. A short text can have many recurring events.
 const (
-	maxEvents      = 2000
-	maxRecurring   = 100
 	maxOccurrences = 2000
+	maxDays        = 5000
+	// maxYears bounds the years in which the rules of all recurring events are searched for occurrences. A rule of a
+	// year takes less than 100 microseconds.
+	maxYears = 20_000
+	// ruleYears are the years that a rule counts in addition, for its checks.
+	ruleYears = 5
 )
 
 // Person is a person whom an event names.
@@ -35,10 +37,12 @@ type Event struct {
 	Summary    string
 	People     []Person // attendees who did not decline
 	WholeDays  bool     // it has dates without times of day
-	Free       bool     // the owner is available during it (TRANSP:TRANSPARENT)
+	// Zone is the zone of the start. It decides on which days the event is.
+	Zone *time.Location
+	Free bool // the owner is available during it (TRANSP:TRANSPARENT)
 }
 
-// Problem is an event that could not be read.
+// Problem is an event that could not be read. A line that was left out has no UID, and its number as summary.
 type Problem struct{ UID, Summary, Why string }
 
 // Calendar is the result of reading.
@@ -50,36 +54,29 @@ type Calendar struct {
 
 // Read returns the occurrences of a calendar's events that overlap [from, until), by start. Times without a zone and
 // whole days are in zone, unless the calendar names one (X-WR-TIMEZONE). Zones may be described in the calendar itself.
-// Recurring events begin and end at the same time of day across changes of the clocks. Text that is not a calendar, or
-// exceeds the bounds, is an Invalid fault of the field "body". An event that cannot be read is a Problem.
+// Recurring events begin and end at the same time of day across changes of the clocks. Several calendars in one text are
+// read as one. Text that is not a calendar, or exceeds the bounds, is an Invalid fault of the field "body". An event or
+// line that cannot be read is a Problem.
 func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, error) {
-	parsed, err := Parse(raw)
+	return read(raw, reader{zone: zone, from: from, until: until, most: maxOccurrences})
+}
+
+// ReadDays is Read for events that are days, such as holidays: an event that does not end after its start lasts for one
+// day. At most 5,000 occurrences are read.
+func ReadDays(raw []byte, from, until time.Time) (Calendar, error) {
+	return read(raw, reader{zone: time.UTC, from: from, until: until, most: maxDays, days: true})
+}
+
+func read(raw []byte, r reader) (Calendar, error) {
+	calendars, problems, err := parse(raw)
 	if err != nil {
 		return Calendar{}, err
 	}
-	r := reader{zone: zone, own: ownZones(parsed), from: from, until: until, moved: map[occurrence]bool{}}
-	for _, p := range parsed.CalendarProperties {
-		if p.IANAToken == "X-WR-TIMEZONE" {
-			if named, ok := r.named(p.Value); ok {
-				r.zone = named
-			}
-		}
-	}
-	events := parsed.Events()
-	if len(events) > maxEvents {
-		return Calendar{}, fault.Invalidf("body", "the calendar has %d events, at most %d are read at once",
-			len(events), maxEvents)
-	}
-	for _, e := range events {
-		if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
-			if at, _, err := r.at(p); err == nil {
-				r.moved[occurrence{e.Id(),
-					at.In(r.siblingZone(p, e.GetProperty(ics.ComponentPropertyDtStart))).Unix()}] = true
-			}
-		}
-	}
-	for _, e := range events {
-		if err := r.event(e); err != nil {
+	r.out.Problems = problems
+	own := r.zone
+	for _, c := range calendars {
+		r.zone = own
+		if err := r.calendar(c); err != nil {
 			return Calendar{}, err
 		}
 	}
@@ -89,73 +86,101 @@ func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, err
 	return r.out, nil
 }
 
-// Parse parses a calendar. A text that ends before END:VCALENDAR is an Invalid fault, as is any other text that is not
-// a calendar: a server may send an empty answer or a part of one, and the events that are missing must not count as
-// removed.
-func Parse(raw []byte) (*ics.Calendar, error) {
-	parsed, err := ics.ParseCalendar(bytes.NewReader(raw))
-	if err == nil && !bytes.HasSuffix(bytes.TrimSpace(raw), []byte("END:VCALENDAR")) {
-		err = errors.New("it does not end in END:VCALENDAR")
-	}
-	if err != nil {
-		return nil, unreadable(raw, err)
-	}
-	return parsed, nil
-}
-
 // occurrence identifies an occurrence of a recurring event by its original start, in Unix seconds.
 type occurrence struct {
 	uid string
 	at  int64
 }
 
-// unreadable returns the fault for a text that is not a calendar: the line, what is wrong, and what to do.
-func unreadable(raw []byte, err error) error {
-	const do = "send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR"
-	if line, why := badLine(raw); why != nil {
-		return fault.Invalidf("body", "line %d of the iCalendar cannot be read: %v; correct or remove it, or export the calendar again", line, why)
-	}
-	return fault.Invalidf("body", "the text is not a readable iCalendar: %v; %s", err, do)
-}
-
-// badLine finds the first line that is not a property. It returns the line's number from 1, and what is wrong.
-func badLine(raw []byte) (int, error) {
-	lines := strings.Split(strings.ReplaceAll(string(raw), "\r\n", "\n"), "\n")
-	for i := 0; i < len(lines); {
-		first, whole := i+1, lines[i]
-		for i++; i < len(lines) && (strings.HasPrefix(lines[i], " ") || strings.HasPrefix(lines[i], "\t")); i++ {
-			whole += lines[i][1:]
-		}
-		if strings.TrimSpace(whole) == "" {
-			continue
-		}
-		if p, err := ics.ParseProperty(ics.ContentLine(whole)); err != nil {
-			return first, err
-		} else if p == nil {
-			return first, fault.Invalidf("body", "%.60q is no property like NAME:value", whole)
-		}
-	}
-	return 0, nil
-}
-
 type reader struct {
-	zone        *time.Location
-	own         map[string]*time.Location // zones that the calendar describes itself
-	from, until time.Time
-	moved       map[occurrence]bool
-	recurring   int
-	out         Calendar
+	zone         *time.Location
+	from, until  time.Time
+	most         int  // occurrences
+	days         bool // events are days
+	years        int  // in which rules were searched
+	descriptions int  // of zones
+	out          Calendar
+
+	// Of the calendar that is read.
+	described map[string]*time.Location // zones that the calendar describes itself
+	zones     map[string]*time.Location // zones by name; nil = there is none
+	series    map[string]*component     // the events that may recur, by UID
+	moved     map[occurrence]bool
+}
+
+// calendar adds the occurrences of a calendar.
+func (r *reader) calendar(c *component) error {
+	r.described, r.zones = r.describedZones(c), map[string]*time.Location{}
+	r.series, r.moved = map[string]*component{}, map[occurrence]bool{}
+	if p := c.GetProperty("X-WR-TIMEZONE"); p != nil {
+		if named, ok := r.named(p.Value); ok {
+			r.zone = named
+		}
+	}
+	var changes []*component
+	for _, e := range c.parts {
+		switch {
+		case e.kind != "VEVENT" || e.broken != "":
+		case e.GetProperty(ics.ComponentPropertyRecurrenceId) != nil:
+			changes = append(changes, e)
+		default:
+			r.series[e.Id()] = e
+		}
+	}
+	for _, e := range changes {
+		if at, err := r.original(e); err == nil {
+			r.moved[occurrence{e.Id(), at.Unix()}] = true
+		}
+	}
+	for _, e := range c.parts {
+		if e.kind == "VEVENT" {
+			if err := r.event(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// original returns the start of the occurrence that e changes. A date means the occurrence of that day.
+func (r *reader) original(e *component) (time.Time, error) {
+	p, begin := e.GetProperty(ics.ComponentPropertyRecurrenceId), e.GetProperty(ics.ComponentPropertyDtStart)
+	at, day, err := r.at(p)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if all := r.series[e.Id()]; day && all != nil {
+		first := all.GetProperty(ics.ComponentPropertyDtStart)
+		if start, days, err := r.at(first); err == nil && !days {
+			return instant(at+start-start.Midnight(), r.zoneOf(first)), nil
+		}
+	}
+	return instant(at, r.siblingZone(p, begin)), nil
+}
+
+// instant returns when the clock of a zone shows l, as RFC 5545 3.3.5 has it: the first time if it does so twice; if it
+// skips l, the offset before the skip applies. Shifts of Iris itself use the offset after it (Local.In).
+func instant(l oncall.Local, zone *time.Location) time.Time {
+	at := l.In(zone)
+	if oncall.LocalIn(at, zone) == l {
+		return at
+	}
+	_, before := at.Zone()
+	return time.Unix(int64(l)-int64(before), 0).In(zone)
 }
 
 // event adds the occurrences of e.
-func (r *reader) event(e *ics.VEvent) error {
+func (r *reader) event(e *component) error {
 	uid, summary := e.Id(), value(e, ics.ComponentPropertySummary)
 	wrong := func(why string) error {
 		r.out.Problems = append(r.out.Problems, Problem{uid, summary, why})
 		return nil
 	}
-	if uid == "" {
+	switch {
+	case uid == "":
 		return wrong("it has no UID")
+	case e.broken != "":
+		return wrong(e.broken)
 	}
 	begin := e.GetProperty(ics.ComponentPropertyDtStart)
 	start, days, err := r.at(begin)
@@ -171,53 +196,44 @@ func (r *reader) event(e *ics.VEvent) error {
 	if value(e, ics.ComponentPropertyStatus) == string(ics.ObjectStatusCancelled) {
 		return nil
 	}
-	event := Event{UID: uid, Summary: summary, People: people(e), WholeDays: days,
+	event := Event{UID: uid, Summary: summary, People: people(e), WholeDays: days, Zone: zone,
 		Free: value(e, ics.ComponentPropertyTransp) == "TRANSPARENT"}
 	if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
-		at, _, err := r.at(p)
+		at, err := r.original(e)
 		if err != nil {
 			return wrong("RECURRENCE-ID: " + err.Error())
 		}
 		if _, ranged := p.ICalParameters["RANGE"]; ranged {
 			return wrong("RECURRENCE-ID: changes of all following occurrences at once cannot be read")
 		}
-		return r.add(event, at.In(r.siblingZone(p, begin)), start.In(zone), end)
+		return r.add(event, at, instant(start, zone), end)
 	}
-	spans := []oncall.Span{{Start: start.In(zone), End: end}}
-	if rule := e.GetProperty(ics.ComponentPropertyRrule); rule != nil {
-		if r.recurring++; r.recurring > maxRecurring {
-			return fault.Invalidf("body", "the calendar has more than %d recurring events", maxRecurring)
-		}
-		absences, err := (scheduling.Recurring{Zone: zone, Start: start, Length: length,
-			Rule: rule.Value}).Between(r.from, r.until)
-		if err != nil {
-			return wrong(fault.Public(err))
-		}
-		spans = spans[:0]
-		for _, a := range absences {
-			spans = append(spans, oncall.Span{Start: a.Start, End: a.End})
+	for _, rule := range e.GetProperties(ics.ComponentPropertyRrule) {
+		if err := r.spend(rule.Value, start); err != nil {
+			return err
 		}
 	}
-	if e.GetProperty(ics.ComponentPropertyExrule) != nil {
-		return wrong("EXRULE: exceptions by a rule cannot be read; list them with EXDATE")
-	}
-	more, err := r.listed(e, ics.ComponentPropertyRdate, begin)
+	spans, err := r.spans(e, oncall.Span{Start: instant(start, zone), End: end}, start, length, zone)
 	if err != nil {
-		return wrong("RDATE: " + err.Error())
-	}
-	for _, at := range more {
-		spans = append(spans, oncall.Span{Start: at.in(zone),
-			End: (at.Local + oncall.Local(length/time.Second)).In(zone)})
+		return wrong(fault.Public(err))
 	}
 	left, err := r.listed(e, ics.ComponentPropertyExdate, begin)
 	if err != nil {
 		return wrong("EXDATE: " + err.Error())
 	}
+	leftTimes, leftDays := map[int64]bool{}, map[oncall.Date]bool{} // a day means each occurrence that begins on it
+	for _, l := range left {
+		if l.day {
+			leftDays[l.Date()] = true
+		} else {
+			leftTimes[l.in(zone).Unix()] = true
+		}
+	}
 	slices.SortStableFunc(spans, func(a, b oncall.Span) int { return a.Start.Compare(b.Start) })
 	spans = slices.CompactFunc(spans, func(a, b oncall.Span) bool { return a.Start.Equal(b.Start) })
 	for _, s := range spans {
-		out := slices.ContainsFunc(left, func(l listedTime) bool { return l.means(s.Start, zone) })
-		if out || r.moved[occurrence{uid, s.Start.Unix()}] {
+		at := s.Start.Unix()
+		if leftTimes[at] || leftDays[oncall.LocalIn(s.Start, zone).Date()] || r.moved[occurrence{uid, at}] {
 			continue
 		}
 		if err := r.add(event, s.Start, s.Start, s.End); err != nil {
@@ -227,12 +243,69 @@ func (r *reader) event(e *ics.VEvent) error {
 	return nil
 }
 
+// spans returns when e takes place: by its rules, or once if it has none, and at the listed times. EXDATE is not
+// considered.
+func (r *reader) spans(e *component, first oncall.Span, start oncall.Local, length time.Duration, zone *time.Location) ([]oncall.Span, error) {
+	out := []oncall.Span{first}
+	for i, rule := range e.GetProperties(ics.ComponentPropertyRrule) {
+		if i == 0 {
+			out = nil // the rules have the first one too
+		}
+		starts, err := scheduling.Recurring{Zone: zone, Start: start, Length: length, Rule: rule.Value}.Starts(r.from, r.until)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range starts {
+			out = append(out, spanOf(instant(at, zone), at, length, zone))
+		}
+	}
+	if e.GetProperty(ics.ComponentPropertyExrule) != nil {
+		return nil, fault.Invalidf("body", "EXRULE: exceptions by a rule cannot be read; list them with EXDATE")
+	}
+	more, err := r.listed(e, ics.ComponentPropertyRdate, e.GetProperty(ics.ComponentPropertyDtStart))
+	if err != nil {
+		return nil, fault.Invalidf("body", "RDATE: %v", err)
+	}
+	for _, l := range more {
+		at := l.in(zone)
+		out = append(out, spanOf(at, oncall.LocalIn(at, zone), length, zone))
+	}
+	return out, nil
+}
+
+// spanOf returns an occurrence that begins at begin, when the clock shows or skips start. It ends length later on the
+// clock, or exactly length later if it would end before it begins on a day of a change of the clocks.
+func spanOf(begin time.Time, start oncall.Local, length time.Duration, zone *time.Location) oncall.Span {
+	end := instant(start+oncall.Local(length/time.Second), zone)
+	if !begin.Before(end) {
+		end = begin.Add(length)
+	}
+	return oncall.Span{Start: begin, End: end}
+}
+
+var untilYear = regexp.MustCompile(`UNTIL=(\d{4})`)
+
+// spend counts the years in which a rule is searched for occurrences. Rules that ended long ago cost little.
+func (r *reader) spend(rule string, start oncall.Local) error {
+	last := r.until.Year()
+	if m := untilYear.FindStringSubmatch(rule); m != nil {
+		year, _ := strconv.Atoi(m[1])
+		last = min(last, year)
+	}
+	if r.years += ruleYears + max(0, last-start.Time().Year()); r.years > maxYears {
+		return fault.Invalidf("body", "the recurring events of the calendar together recur for more than %d years: "+
+			"end those that are over with UNTIL, or export less of the calendar", maxYears)
+	}
+	return nil
+}
+
 func (r *reader) add(e Event, occurs, start, end time.Time) error {
 	if !start.Before(r.until) || !r.from.Before(end) {
 		return nil
 	}
-	if len(r.out.Events) == maxOccurrences {
-		return fault.Invalidf("body", "the calendar has more than %d occurrences in that time", maxOccurrences)
+	if len(r.out.Events) == r.most {
+		return fault.Invalidf("body", "the calendar has more than %d occurrences from %s to %s: export less of it",
+			r.most, r.from.Format(time.DateOnly), r.until.Format(time.DateOnly))
 	}
 	e.Occurs, e.Start, e.End = occurs.UTC(), start.UTC(), end.UTC()
 	r.out.Events = append(r.out.Events, e)
@@ -240,29 +313,42 @@ func (r *reader) add(e Event, occurs, start, end time.Time) error {
 }
 
 // length returns how long an event lasts on the clock of its zone, and when its first occurrence ends.
-func (r *reader) length(e *ics.VEvent, start oncall.Local, days bool, zone *time.Location) (time.Duration, time.Time, error) {
-	begin := start.In(zone)
-	end := begin
+func (r *reader) length(e *component, start oncall.Local, days bool, zone *time.Location) (time.Duration, time.Time, error) {
+	begin := instant(start, zone)
+	end, onClock := begin, start
 	switch p, d := e.GetProperty(ics.ComponentPropertyDtEnd), e.GetProperty(ics.ComponentPropertyDuration); {
 	case p != nil:
 		local, _, err := r.at(p)
 		if err != nil {
 			return 0, end, fault.Invalidf("body", "DTEND: %v", err)
 		}
-		end = local.In(r.zoneOf(p))
+		end = instant(local, r.zoneOf(p))
+		if onClock = local; r.zoneOf(p).String() != zone.String() {
+			onClock = oncall.LocalIn(end, zone)
+		}
 	case d != nil:
 		nominal, exact, err := duration(d.Value)
 		if err != nil {
 			return 0, end, err
 		}
-		end = (start + oncall.Local(nominal/time.Second)).In(zone).Add(exact)
-	case days:
-		end = (start + oncall.Local(24*60*60)).In(zone)
+		end = instant(start+oncall.Local(nominal/time.Second), zone).Add(exact)
+		onClock = oncall.LocalIn(end, zone)
 	}
-	if !begin.Before(end) {
+	if (days || r.days) && onClock <= start {
+		onClock = (start.Date() + 1).Local()
+		end = instant(onClock, zone)
+	}
+	length := time.Duration(onClock-start) * time.Second
+	if length <= 0 {
+		length = end.Sub(begin) // within an hour that the clock shows twice
+	}
+	if length <= 0 {
 		return 0, end, fault.Invalidf("body", "it must end after it begins")
 	}
-	return time.Duration(oncall.LocalIn(end, zone)-start) * time.Second, end, nil
+	if !begin.Before(end) { // because it begins in an hour that the clock skips
+		end = begin.Add(length)
+	}
+	return length, end, nil
 }
 
 // listedTime is an entry of EXDATE or RDATE.
@@ -275,25 +361,16 @@ type listedTime struct {
 // in returns the instant; a whole day begins in the event's zone.
 func (l listedTime) in(zone *time.Location) time.Time {
 	if l.day {
-		return l.Local.In(zone)
+		return instant(l.Local, zone)
 	}
-	return l.Local.In(l.zone)
+	return instant(l.Local, l.zone)
 }
 
-// means reports whether the entry applies to an occurrence that begins at t. A whole day applies to every occurrence
-// that begins on it.
-func (l listedTime) means(t time.Time, zone *time.Location) bool {
-	if l.day {
-		return oncall.LocalIn(t, zone).Date() == l.Date()
-	}
-	return l.Local.In(l.zone).Equal(t)
-}
-
-// maxListed bounds the entries of an event, because each occurrence is compared with each entry.
+// maxListed bounds the entries of an event.
 const maxListed = 1000
 
 // listed returns the entries of EXDATE or RDATE.
-func (r *reader) listed(e *ics.VEvent, name ics.ComponentProperty, begin *ics.IANAProperty) ([]listedTime, error) {
+func (r *reader) listed(e *component, name ics.ComponentProperty, begin *ics.IANAProperty) ([]listedTime, error) {
 	var out []listedTime
 	for _, p := range e.GetProperties(name) {
 		if parameterOf(p, "VALUE") == "PERIOD" || strings.Contains(p.Value, "/") {
@@ -322,7 +399,7 @@ func (r *reader) at(p *ics.IANAProperty) (at oncall.Local, days bool, err error)
 	if id := p.ICalParameters["TZID"]; len(id) > 0 {
 		if _, ok := r.named(id[0]); !ok {
 			return 0, false, fault.Invalidf("body",
-				"the time zone %.100q is not one of the IANA database, and the calendar has no VTIMEZONE that describes it", id[0])
+				"the time zone %.100q is not one of the IANA database or of Windows, and the calendar has no VTIMEZONE that describes it", id[0])
 		}
 	}
 	text := strings.TrimSuffix(strings.TrimSpace(p.Value), "Z")
@@ -364,21 +441,34 @@ func (r *reader) siblingZone(p, begin *ics.IANAProperty) *time.Location {
 	return r.zoneOf(begin)
 }
 
-// named finds a zone: in the IANA database, in the calendar, or by the end of a longer name.
+// named finds a zone: in the IANA database, in the calendar, by the end of a longer name, or by its name in Windows.
+// The database takes a while, so each name is looked up once.
 func (r *reader) named(name string) (*time.Location, bool) {
-	if zone := exactZone(name); zone != nil {
-		return zone, true
+	zone, known := r.zones[name]
+	if !known {
+		zone = r.lookUp(name)
+		r.zones[name] = zone
 	}
-	if zone := r.own[name]; zone != nil {
-		return zone, true
+	return zone, zone != nil
+}
+
+// zoneParts is the largest number of parts of a name in the database: America/Argentina/Salta.
+const zoneParts = 3
+
+func (r *reader) lookUp(name string) *time.Location {
+	if zone := exactZone(name); zone != nil {
+		return zone
+	}
+	if zone := r.described[name]; zone != nil {
+		return zone
 	}
 	parts := strings.Split(strings.Trim(strings.TrimSpace(name), `"/`), "/") // some programs add a path before the name
-	for i := range parts {
+	for i := max(0, len(parts)-zoneParts); i < len(parts); i++ {
 		if zone := exactZone(strings.Join(parts[i:], "/")); zone != nil {
-			return zone, true
+			return zone
 		}
 	}
-	return nil, false
+	return exactZone(windowsZones[strings.TrimSpace(name)])
 }
 
 // exactZone finds a zone of the IANA database by its whole name; nil = there is none.
@@ -422,7 +512,7 @@ func duration(text string) (nominal, exact time.Duration, err error) {
 	return nominal, exact, nil
 }
 
-func value(e *ics.VEvent, name ics.ComponentProperty) string {
+func value(e *component, name ics.ComponentProperty) string {
 	if p := e.GetProperty(name); p != nil {
 		return clean(ics.FromText(p.Value))
 	}
@@ -430,16 +520,20 @@ func value(e *ics.VEvent, name ics.ComponentProperty) string {
 }
 
 // people returns the attendees who are people and did not decline.
-func people(e *ics.VEvent) []Person {
+func people(e *component) []Person {
 	var out []Person
 	for _, p := range e.GetProperties(ics.ComponentPropertyAttendee) {
 		kind, answer := parameterOf(p, "CUTYPE"), parameterOf(p, "PARTSTAT")
 		if answer == "DECLINED" || kind == "ROOM" || kind == "RESOURCE" {
 			continue
 		}
-		who := Person{Name: clean(parameterOf(p, "CN"))}
-		if scheme, address, ok := strings.Cut(p.Value, ":"); ok && strings.EqualFold(scheme, "mailto") {
+		who := Person{Name: clean(parameterOf(p, "CN")), Email: clean(parameterOf(p, "EMAIL"))}
+		scheme, address, isURI := strings.Cut(p.Value, ":")
+		switch {
+		case isURI && strings.EqualFold(scheme, "mailto") && address != "":
 			who.Email = clean(address)
+		case who.Email == "" && !isURI && strings.Contains(p.Value, "@"):
+			who.Email = clean(p.Value) // some programs leave out mailto
 		}
 		if who != (Person{}) {
 			out = append(out, who)

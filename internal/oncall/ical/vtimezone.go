@@ -15,23 +15,23 @@ import (
 
 // Bounds of the zones that a calendar describes.
 const (
-	maxZones       = 20
+	maxZones       = 100  // of all calendars in a text
 	maxObservances = 10   // of one zone
 	maxOnsets      = 2000 // of one part of a zone
 	firstYear      = 1600 // some programs use this year as the beginning
 	lastYear       = 2100
 )
 
-// ownZones returns the zones that a calendar describes itself, by TZID. Those in the IANA database are taken from
-// there. Zones that cannot be read are missing; events that need one become Problems.
-func ownZones(c *ics.Calendar) map[string]*time.Location {
+// describedZones returns the zones that a calendar describes itself, by TZID. Those in the IANA database are taken from
+// there. Zones that cannot be read, or exceed the bound, are missing; events that need one become Problems.
+func (r *reader) describedZones(c *component) map[string]*time.Location {
 	out := map[string]*time.Location{}
-	for _, z := range c.Timezones() {
+	for _, z := range c.parts {
 		id := z.GetProperty(ics.ComponentPropertyTzid)
-		if id == nil || exactZone(id.Value) != nil {
+		if z.kind != "VTIMEZONE" || id == nil || exactZone(id.Value) != nil {
 			continue
 		}
-		if len(out) == maxZones {
+		if r.descriptions++; r.descriptions > maxZones {
 			break
 		}
 		if zone, ok := describedZone(z, id.Value); ok {
@@ -49,29 +49,22 @@ type onset struct {
 }
 
 // describedZone makes a zone from a VTIMEZONE (RFC 5545 3.6.5): the changes of all its parts, until 2100.
-func describedZone(z *ics.VTimezone, name string) (*time.Location, bool) {
+func describedZone(z *component, name string) (*time.Location, bool) {
 	var all []onset
-	parts := z.SubComponents()
-	if len(parts) == 0 || len(parts) > maxObservances {
+	if len(z.parts) == 0 || len(z.parts) > maxObservances {
 		return nil, false
 	}
 	first := int32(0) // before all changes
 	var earliest int64
-	for _, part := range parts {
-		var base *ics.ComponentBase
-		saving := false
-		switch p := part.(type) {
-		case *ics.Standard:
-			base = &p.ComponentBase
-		case *ics.Daylight:
-			base, saving = &p.ComponentBase, true
-		default:
+	for _, part := range z.parts {
+		saving := part.kind == "DAYLIGHT"
+		if !saving && part.kind != "STANDARD" {
 			continue
 		}
-		from, ok1 := offsetOf(base.GetProperty("TZOFFSETFROM"))
-		to, ok2 := offsetOf(base.GetProperty("TZOFFSETTO"))
-		starts, ok3 := onsets(base)
-		if !ok1 || !ok2 || !ok3 {
+		from, ok1 := offsetOf(part.GetProperty("TZOFFSETFROM"))
+		to, ok2 := offsetOf(part.GetProperty("TZOFFSETTO"))
+		starts, ok3 := onsets(part)
+		if !ok1 || !ok2 || !ok3 || part.broken != "" {
 			return nil, false
 		}
 		for _, s := range starts {
@@ -90,8 +83,8 @@ func describedZone(z *ics.VTimezone, name string) (*time.Location, bool) {
 }
 
 // onsets returns the times at which a part of a zone begins, on the clock that is valid until then.
-func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
-	p := base.GetProperty(ics.ComponentPropertyDtStart)
+func onsets(part *component) ([]time.Time, bool) {
+	p := part.GetProperty(ics.ComponentPropertyDtStart)
 	if p == nil {
 		return nil, false
 	}
@@ -100,7 +93,7 @@ func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
 		return nil, false
 	}
 	out := []time.Time{start}
-	if rule := base.GetProperty(ics.ComponentPropertyRrule); rule != nil {
+	if rule := part.GetProperty(ics.ComponentPropertyRrule); rule != nil {
 		option, err := rrule.StrToROption(rule.Value)
 		if err != nil || option.Freq != rrule.YEARLY || len(option.Byhour)+len(option.Byminute)+len(option.Bysecond) > 0 {
 			return nil, false
@@ -124,7 +117,7 @@ func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
 			}
 		}
 	}
-	for _, p := range base.GetProperties(ics.ComponentPropertyRdate) {
+	for _, p := range part.GetProperties(ics.ComponentPropertyRdate) {
 		for _, one := range strings.Split(p.Value, ",") {
 			at, err := time.Parse("20060102T150405", strings.TrimSuffix(one, "Z"))
 			if err != nil || len(out) > maxOnsets {

@@ -27,6 +27,7 @@ func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring, own *
 	mount.Mount(a, p.AddAbsence)
 	mount.Mount(a, p.RemoveAbsence)
 	mount.Mount(a, p.Conflicts)
+	mount.Mount(a, p.HolidayCountries)
 	mount.Mount(a, p.Holidays)
 	mount.Mount(a, p.SetHolidays)
 	mount.Mount(a, p.DropHolidays)

@@ -72,7 +72,7 @@ func (w *Requests) Holidays(ctx context.Context, team int64) (scheduling.Holiday
 		if err != nil {
 			return out, err
 		}
-		out = scheduling.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
+		out = scheduling.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt, LeftOut: c.LeftOut}
 		rows, err := q.Holidays(ctx, team)
 		for _, h := range rows {
 			out.Days = append(out.Days, scheduling.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
@@ -89,7 +89,8 @@ func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c sched
 	}
 	return w.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		err := q.SetHolidayCalendar(ctx, postgresdb.SetHolidayCalendarParams{TeamID: team.ID,
-			Source: postgres.Storable(c.Source), UploadedBy: postgres.Storable(by.Owner)})
+			Source: postgres.Storable(c.Source), UploadedBy: postgres.Storable(by.Owner),
+			LeftOut: postgres.NonNil(postgres.Convert(c.LeftOut, postgres.Storable))})
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func ownerOf(s editing.CalendarSubscription) string {
 func subscriptionOf(r postgresdb.CalendarsSubscribedRow) editing.CalendarSubscription {
 	return editing.CalendarSubscription{ID: r.ID, Kind: editing.SubscriptionKind(r.Kind), TeamID: r.TeamID,
 		Team: r.Team, User: users.ID(r.UserID), UserName: r.UserName,
-		Role: r.Role, Name: r.Name, Host: r.Host, WholeDays: r.WholeDays, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt,
+		Role: r.Role, Name: r.Name, Host: r.Host, Country: r.Country, WholeDays: r.WholeDays, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt,
 		ReadAt: postgres.Deref(r.ReadAt), NextAt: r.NextReadAt, Failures: r.Failures, Problem: r.Problem, Events: r.Events, LeftOut: r.LeftOut}
 }
 
@@ -73,12 +73,13 @@ func (s *Subscriptions) Save(ctx context.Context, c editing.CalendarSubscription
 		if id == 0 {
 			id, err = q.SubscribeCalendar(ctx, postgresdb.SubscribeCalendarParams{Kind: string(c.Kind),
 				TeamID: c.TeamID, UserID: int64(c.User), Role: c.Role,
-				Name: postgres.Storable(c.Name), UrlSealed: sealed, Host: postgres.Storable(c.Host), WholeDays: c.WholeDays, CreatedBy: postgres.Storable(by.Owner)})
+				Name: postgres.Storable(c.Name), UrlSealed: postgres.NonNil(sealed), Host: postgres.Storable(c.Host), Country: c.Country,
+				WholeDays: c.WholeDays, CreatedBy: postgres.Storable(by.Owner)})
 			return err
 		}
 		err = postgres.RequireRow(q.ChangeCalendarSubscription(ctx,
 			postgresdb.ChangeCalendarSubscriptionParams{ID: id, Name: postgres.Storable(c.Name),
-				UrlSealed: sealed, Host: postgres.Storable(c.Host), WholeDays: c.WholeDays}))
+				UrlSealed: sealed, Host: postgres.Storable(c.Host), Country: c.Country, WholeDays: c.WholeDays}))
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func (s *Subscriptions) change(ctx context.Context, c editing.CalendarSubscripti
 			return err
 		}
 		return auditlog.WriteOncall(ctx, q, by.Owner, c.Team, subscriptionActions[action],
-			map[string]any{"kind": c.Kind, "role": c.Role, "name": c.Name, "host": c.Host})
+			map[string]any{"kind": c.Kind, "role": c.Role, "name": c.Name, "host": c.Host, "country": c.Country})
 	})
 }
 
@@ -123,7 +124,7 @@ func (s *Subscriptions) Refresh(ctx context.Context, id int64) error {
 // DueSubscription is a subscription that this process has claimed.
 type DueSubscription struct {
 	editing.CalendarSubscription
-	URL                string         // "" = it cannot be decrypted
+	URL                string         // "" = it cannot be decrypted, or the holidays are of a country
 	Zone               *time.Location // of the team or person
 	ETag, LastModified string         // of the last answer; "" = request the calendar without a condition
 	claims             int64

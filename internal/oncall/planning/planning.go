@@ -98,6 +98,7 @@ type Planning struct {
 	AddAbsence         operation.Op[NewAbsence, MadeAbsence]
 	RemoveAbsence      operation.Op[OneAbsence, operation.None]
 	Conflicts          operation.Op[Period, operation.Page[Conflict]]
+	HolidayCountries   operation.Op[operation.None, operation.Page[HolidayCountry]]
 	Holidays           operation.Op[users.OneTeam, HolidayCalendar]
 	SetHolidays        operation.Op[HolidayUpload, operation.None]
 	DropHolidays       operation.Op[users.OneTeam, operation.None]
@@ -119,6 +120,7 @@ func New(d Deps) *Planning {
 	p.Rotation, p.Replace, p.DeleteRotation = GetRotation.By(p.rotation), ReplaceRotation.By(p.replaceRotation), DeleteRotation.By(p.deleteRotation)
 	p.Gaps, p.Coverage, p.SetCoverage, p.Shares = ListGaps.By(p.gaps), ListCoverage.By(p.coverage), SetCoverage.By(p.setCoverage), ListShares.By(p.shares)
 	p.Absences, p.AddAbsence, p.RemoveAbsence, p.Conflicts = ListAbsences.By(p.absences), AddAbsence.By(p.addAbsence), RemoveAbsence.By(p.removeAbsence), ListConflicts.By(p.conflicts)
+	p.HolidayCountries = ListHolidayCountries.By(p.holidayCountries)
 	p.Holidays, p.SetHolidays, p.DropHolidays = GetHolidays.By(p.holidays), SetHolidays.By(p.setHolidays), DropHolidays.By(p.dropHolidays)
 	p.TeamCalendars, p.SubscribeTeam = TeamCalendars.By(p.teamCalendars), SubscribeTeam.By(p.subscribeTeam)
 	p.PersonCalendars, p.SubscribePerson = PersonCalendars.By(p.personCalendars), SubscribePerson.By(p.subscribePerson)

@@ -36,7 +36,8 @@ type SubscriptionLists interface {
 	OfPerson(ctx context.Context, person users.ID) ([]editing.CalendarSubscription, error)
 }
 
-// Subscription is a calendar of another program that is read from a URL every hour. The URL is never shown.
+// Subscription is a calendar of another program that is read from a URL every hour, or the holidays of a country. The
+// URL is never shown.
 type Subscription struct {
 	ID         int64                    `json:"id"`
 	Kind       editing.SubscriptionKind `json:"kind" enum:"shifts,holidays,unavailability"`
@@ -44,7 +45,8 @@ type Subscription struct {
 	User       operation.Text           `json:"user"`
 	Role       operation.Text           `json:"role" doc:"The role of the shifts; null = the calendar has no shifts."`
 	Name       string                   `json:"name"`
-	Host       string                   `json:"host" doc:"The host of the URL."`
+	Host       string                   `json:"host" doc:"The host of the URL; empty for the holidays of a country."`
+	Country    operation.Text           `json:"country" doc:"The code of the country whose holidays these are; null = the calendar has a URL."`
 	WholeDays  bool                     `json:"whole_days" doc:"Only all-day events make the person unavailable."`
 	State      string                   `json:"state" enum:"waiting,current,failing"`
 	Problem    operation.Text           `json:"problem" doc:"Why the last reading failed. The results of the last successful reading stay in use."`
@@ -59,7 +61,7 @@ type Subscription struct {
 
 func subscriptionOf(s editing.CalendarSubscription) Subscription {
 	out := Subscription{ID: s.ID, Kind: s.Kind, Team: operation.Text(s.Team), User: operation.Text(s.UserName),
-		Role: operation.Text(s.Role), Name: s.Name, Host: s.Host, WholeDays: s.WholeDays, State: "current",
+		Role: operation.Text(s.Role), Name: s.Name, Host: s.Host, Country: operation.Text(s.Country), WholeDays: s.WholeDays, State: "current",
 		Problem: operation.Text(s.Problem), Failures: s.Failures, Events: s.Events,
 		LeftOut: append([]string{}, s.LeftOut...), NextReadAt: s.NextAt.UTC(), CreatedBy: s.CreatedBy,
 		CreatedAt: s.CreatedAt.UTC()}
@@ -80,10 +82,11 @@ func subscriptionOf(s editing.CalendarSubscription) Subscription {
 type CalendarOfTeam struct {
 	users.OneTeam
 	Body struct {
-		URL  string                   `json:"url"`
-		Name operation.Text           `json:"name" required:"false"`
-		Kind editing.SubscriptionKind `json:"kind" doc:"shifts or holidays."`
-		Role operation.Text           `json:"role" required:"false" doc:"The role of the shifts. Required for shifts, not allowed for holidays."`
+		URL     operation.Text           `json:"url" required:"false" doc:"The address of the calendar; not allowed with a country."`
+		Name    operation.Text           `json:"name" required:"false"`
+		Kind    editing.SubscriptionKind `json:"kind" doc:"shifts or holidays."`
+		Role    operation.Text           `json:"role" required:"false" doc:"The role of the shifts. Required for shifts, not allowed for holidays."`
+		Country operation.Text           `json:"country" required:"false" doc:"For holidays: the code of a country of /v1/holiday-countries, instead of a URL."`
 	} `json:"body"`
 }
 
@@ -107,6 +110,7 @@ type SubscriptionEdit struct {
 	OneSubscription
 	Body struct {
 		URL       operation.Text `json:"url" required:"false"`
+		Country   operation.Text `json:"country" required:"false" doc:"Of the holidays of a country only."`
 		Name      operation.Text `json:"name" required:"false"`
 		WholeDays *bool          `json:"whole_days,omitempty" doc:"Of a person only."`
 	} `json:"body"`
@@ -122,7 +126,7 @@ var (
 		Name: "calendar-subscription.add-to-team", Method: http.MethodPost,
 		Path: "/v1/teams/{team}/calendar-subscriptions", Needs: operation.Member, Rule: operation.OfTeam,
 		Audit:   []audit.Action{audit.CalendarSubscribed},
-		Summary: "Subscribe a team to a calendar of shifts or holidays", Errors: []int{404, 409}})
+		Summary: "Subscribe a team to a calendar of shifts or holidays, or to the holidays of a country", Errors: []int{404, 409}})
 	PersonCalendars = operation.Define[users.OnePerson, operation.Page[Subscription]](operation.Doc{
 		Name: "calendar-subscription.of-person", Method: http.MethodGet,
 		Path: "/v1/users/{user}/calendar-subscriptions", Needs: operation.Reader, Rule: operation.OfPerson,
@@ -208,14 +212,18 @@ func (p *Planning) subscribeTeam(ctx context.Context, by operation.Actor, c Cale
 		if err := p.notSubscribed(ctx, t); err != nil {
 			return Subscription{}, err
 		}
+		s.Country = string(c.Body.Country)
 	default:
 		return Subscription{}, fault.Invalidf("kind", "kind must be shifts or holidays for the calendar of a team")
+	}
+	if s.Country != string(c.Body.Country) {
+		return Subscription{}, fault.Invalidf("country", "a country has holidays only: leave it out, or choose the kind holidays")
 	}
 	known, err := p.deps.Subscribed.OfTeam(ctx, t.ID)
 	if err != nil {
 		return Subscription{}, err
 	}
-	return p.subscribe(ctx, by, s, c.Body.URL, string(c.Body.Name), len(known))
+	return p.subscribe(ctx, by, s, string(c.Body.URL), string(c.Body.Name), len(known))
 }
 
 func (p *Planning) subscribePerson(ctx context.Context, by operation.Actor, c CalendarOfPerson) (Subscription, error) {
@@ -242,7 +250,17 @@ func (p *Planning) subscribe(ctx context.Context, by operation.Actor, s editing.
 // save stores a subscription. An empty url or name stays.
 func (p *Planning) save(ctx context.Context, by operation.Actor, s editing.CalendarSubscription, url, name string) (Subscription, error) {
 	var err error
-	if url != "" || s.ID == 0 {
+	switch {
+	case s.Country != "":
+		country, err := editing.CountryNamed(s.Country)
+		if err != nil {
+			return Subscription{}, err
+		}
+		if url != "" {
+			return Subscription{}, fault.Invalidf("url", "the holidays of a country have no address: leave it out, or leave out the country")
+		}
+		s.Name = cmp.Or(s.Name, country.Title())
+	case url != "" || s.ID == 0:
 		if url, s.Host, err = editing.CalendarURL(url, p.deps.PrivateCalendars); err != nil {
 			return Subscription{}, err
 		}
@@ -281,7 +299,17 @@ func (p *Planning) changeSubscription(ctx context.Context, by operation.Actor, e
 		}
 		s.WholeDays = *e.Body.WholeDays
 	}
-	return p.save(ctx, by, s, string(e.Body.URL), string(e.Body.Name))
+	name := string(e.Body.Name)
+	if country := string(e.Body.Country); country != "" && country != s.Country {
+		if s.Country == "" {
+			return Subscription{}, fault.Invalidf("country", "this calendar has an address: leave the country out, or add another subscription")
+		}
+		if before, err := editing.CountryNamed(s.Country); err == nil && s.Name == before.Title() {
+			s.Name = ""
+		}
+		s.Country = country
+	}
+	return p.save(ctx, by, s, string(e.Body.URL), name)
 }
 
 // unsubscribe also removes what came from the calendar: future shifts that nobody changed by hand, holidays, or

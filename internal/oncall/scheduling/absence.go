@@ -87,41 +87,40 @@ func (r Recurring) rule() (recurrence, error) {
 	return readRule(r.Rule, r.Start.Time(), func(t time.Time) time.Time { return oncall.LocalIn(t, r.Zone).Time() })
 }
 
-// Between returns the absences that overlap [from, to), by start. A rule that cannot be parsed, or that occurs more
-// than 10,000 times in the range, is an Invalid fault.
+// Between returns the absences that overlap [from, to), by start. Its faults are those of Starts.
 func (r Recurring) Between(from, to time.Time) ([]oncall.Absence, error) {
-	if err := r.Check(); err != nil {
-		return nil, err
-	}
-	starts := []time.Time{r.Start.Time()}
-	if r.Rule != "" {
-		rule, err := r.rule()
-		if err != nil {
-			return nil, r.wrong()
-		}
-		// One more day on both sides for the zone.
-		first := oncall.LocalIn(from.Add(-r.Length), r.Zone).Time().Add(-24 * time.Hour)
-		if starts, err = r.timesBetween(rule, first, oncall.LocalIn(to, r.Zone).Time().Add(24*time.Hour)); err != nil {
-			return nil, err
-		}
-	}
+	starts, err := r.Starts(from, to)
 	var out []oncall.Absence
-	for _, at := range starts {
-		start := oncall.LocalOf(at)
+	for _, start := range starts {
 		a := oncall.Absence{User: r.User, Start: start.In(r.Zone),
 			End: (start + oncall.Local(r.Length/time.Second)).In(r.Zone), Reason: r.Reason}
 		if a.Start.Before(a.End) && a.Start.Before(to) && from.Before(a.End) {
 			out = append(out, a)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
-func (r Recurring) timesBetween(rule recurrence, first, last time.Time) ([]time.Time, error) {
-	var out []time.Time
-	err := rule.until(last, func(at time.Time) bool {
-		if !at.Before(first) {
-			out = append(out, at)
+// Starts returns when the occurrences begin that may overlap [from, to), in order; some of the first and last may not
+// overlap it. A rule that cannot be parsed, or that occurs more than 10,000 times in the range, is an Invalid fault.
+func (r Recurring) Starts(from, to time.Time) ([]oncall.Local, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if r.Rule == "" {
+		return []oncall.Local{r.Start}, nil
+	}
+	rule, err := r.rule()
+	if err != nil {
+		return nil, r.wrong()
+	}
+	// One more day on both sides for the zone.
+	first := oncall.LocalIn(from.Add(-r.Length), r.Zone) - 24*60*60
+	last := oncall.LocalIn(to, r.Zone) + 24*60*60
+	var out []oncall.Local
+	err = rule.until(last.Time(), func(at time.Time) bool {
+		if start := oncall.LocalOf(at); start >= first {
+			out = append(out, start)
 		}
 		return len(out) <= maxTimes
 	})

@@ -55,6 +55,7 @@ type HolidayCalendar struct {
 	UploadedBy string
 	UploadedAt time.Time
 	Days       []Holiday
+	LeftOut    []string // lines and events of the text that were not used, and why
 }
 
 // Holiday is a day with a name.

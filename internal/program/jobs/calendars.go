@@ -70,8 +70,11 @@ func (r *Reader) Pass(ctx context.Context) error {
 
 // read reads one calendar and stores the result, or why it failed.
 func (r *Reader) read(ctx context.Context, d pg.DueSubscription) error {
-	a, err := r.fetch(ctx, d.URL, d.ETag, d.LastModified)
-	out := pg.Reading{Changed: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
+	a, err := answer{}, error(nil)
+	if d.Country == "" {
+		a, err = r.fetch(ctx, d.URL, d.ETag, d.LastModified)
+	}
+	out := pg.Reading{Changed: a.text != nil || d.Country != "", ETag: a.etag, LastModified: a.lastModified}
 	if err == nil && out.Changed {
 		out.Events, out.LeftOut, err = r.apply(ctx, d, a.text)
 	}
@@ -99,26 +102,35 @@ func (r *Reader) apply(ctx context.Context, d pg.DueSubscription, text []byte) (
 	case editing.KindShifts:
 		return r.shiftsOf(ctx, d, text, now, by)
 	case editing.KindHolidays:
-		days, err := editing.ReadHolidays(text)
+		days, leftOut, err := holidaysOf(d, text, now)
 		if err != nil {
 			return 0, nil, err
 		}
 		known, err := r.requests.Holidays(ctx, d.TeamID)
-		if err == nil && slices.Equal(known.Days, days) {
-			return len(days), nil, nil
+		if err == nil && slices.Equal(known.Days, days) && slices.Equal(known.LeftOut, leftOut) {
+			return len(days), leftOut, nil
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return 0, nil, err
 		}
 		team := oncall.Profile{ID: d.TeamID, TeamSettings: oncall.TeamSettings{Name: d.Team}}
-		return len(days), nil, r.requests.SetHolidays(ctx, team,
-			scheduling.HolidayCalendar{Source: string(text), Days: days}, by)
+		return len(days), leftOut, r.requests.SetHolidays(ctx, team,
+			scheduling.HolidayCalendar{Source: string(text), Days: days, LeftOut: leftOut}, by)
 	}
 	busy, left, err := editing.ReadBusy(text, d.Zone, now.Add(-busySince), now.Add(editing.ReadAhead), d.WholeDays)
 	if err != nil {
 		return 0, nil, err
 	}
 	return len(busy), left, r.subscriptions.SetBusy(ctx, d, busy)
+}
+
+// holidaysOf returns the holidays of a calendar, or of the country of the subscription.
+func holidaysOf(d pg.DueSubscription, text []byte, now time.Time) ([]scheduling.Holiday, []string, error) {
+	if d.Country == "" {
+		return editing.ReadHolidays(text, now)
+	}
+	days, err := editing.CountryHolidays(d.Country, now)
+	return days, nil, err
 }
 
 // shiftsOf stores the shifts of a calendar. It does not change shifts that were edited by hand.

@@ -298,19 +298,25 @@ func (q *Queries) ForgetWarnings(ctx context.Context, teamID int64) error {
 }
 
 const holidayCalendar = `-- name: HolidayCalendar :one
-select source, uploaded_by, uploaded_at from holiday_calendars where team_id = $1
+select source, uploaded_by, uploaded_at, left_out from holiday_calendars where team_id = $1
 `
 
 type HolidayCalendarRow struct {
 	Source     string
 	UploadedBy string
 	UploadedAt time.Time
+	LeftOut    []string
 }
 
 func (q *Queries) HolidayCalendar(ctx context.Context, teamID int64) (HolidayCalendarRow, error) {
 	row := q.db.QueryRow(ctx, holidayCalendar, teamID)
 	var i HolidayCalendarRow
-	err := row.Scan(&i.Source, &i.UploadedBy, &i.UploadedAt)
+	err := row.Scan(
+		&i.Source,
+		&i.UploadedBy,
+		&i.UploadedAt,
+		&i.LeftOut,
+	)
 	return i, err
 }
 
@@ -523,19 +529,25 @@ func (q *Queries) SetCoverRule(ctx context.Context, arg SetCoverRuleParams) erro
 }
 
 const setHolidayCalendar = `-- name: SetHolidayCalendar :exec
-insert into holiday_calendars (team_id, source, uploaded_by) values ($1, $2, $3)
+insert into holiday_calendars (team_id, source, uploaded_by, left_out) values ($1, $2, $3, $4)
 on conflict (team_id) do update
-set source = excluded.source, uploaded_by = excluded.uploaded_by, uploaded_at = clock_timestamp()
+set source = excluded.source, uploaded_by = excluded.uploaded_by, uploaded_at = clock_timestamp(), left_out = excluded.left_out
 `
 
 type SetHolidayCalendarParams struct {
 	TeamID     int64
 	Source     string
 	UploadedBy string
+	LeftOut    []string
 }
 
 func (q *Queries) SetHolidayCalendar(ctx context.Context, arg SetHolidayCalendarParams) error {
-	_, err := q.db.Exec(ctx, setHolidayCalendar, arg.TeamID, arg.Source, arg.UploadedBy)
+	_, err := q.db.Exec(ctx, setHolidayCalendar,
+		arg.TeamID,
+		arg.Source,
+		arg.UploadedBy,
+		arg.LeftOut,
+	)
 	return err
 }
 

@@ -100,7 +100,7 @@ const calendarsSubscribed = `-- name: CalendarsSubscribed :many
 select s.id, s.kind, coalesce(s.team_id, 0)::bigint as team_id, coalesce(t.name, '')::text as team, coalesce(s.user_id, 0)::bigint as user_id,
     coalesce(u.name, '')::text as user_name, coalesce(r.name, '')::text as role, s.name, s.host, s.whole_days, s.created_by, s.created_at,
     s.next_read_at, s.read_at, s.failures, s.problem, s.events, s.left_out, s.url_sealed, s.claims, s.etag, s.last_modified, s.full_read_at,
-    coalesce(t.time_zone, u.time_zone, 'UTC')::text as time_zone
+    coalesce(t.time_zone, u.time_zone, 'UTC')::text as time_zone, s.country
 from calendar_subscriptions s
 left join teams t on t.id = s.team_id
 left join users u on u.id = s.user_id
@@ -140,6 +140,7 @@ type CalendarsSubscribedRow struct {
 	LastModified string
 	FullReadAt   *time.Time
 	TimeZone     string
+	Country      string
 }
 
 // Subscriptions of calendars of other programs.
@@ -177,6 +178,7 @@ func (q *Queries) CalendarsSubscribed(ctx context.Context, arg CalendarsSubscrib
 			&i.LastModified,
 			&i.FullReadAt,
 			&i.TimeZone,
+			&i.Country,
 		); err != nil {
 			return nil, err
 		}
@@ -190,9 +192,9 @@ func (q *Queries) CalendarsSubscribed(ctx context.Context, arg CalendarsSubscrib
 
 const changeCalendarSubscription = `-- name: ChangeCalendarSubscription :execrows
 update calendar_subscriptions
-set name = $1, whole_days = $2, url_sealed = coalesce($3, url_sealed), host = $4, claims = claims + 1,
+set name = $1, whole_days = $2, url_sealed = coalesce($3, url_sealed), host = $4, country = $5, claims = claims + 1,
     next_read_at = clock_timestamp(), failures = 0, problem = '', etag = '', last_modified = ''
-where id = $5
+where id = $6
 `
 
 type ChangeCalendarSubscriptionParams struct {
@@ -200,6 +202,7 @@ type ChangeCalendarSubscriptionParams struct {
 	WholeDays bool
 	UrlSealed []byte
 	Host      string
+	Country   string
 	ID        int64
 }
 
@@ -209,6 +212,7 @@ func (q *Queries) ChangeCalendarSubscription(ctx context.Context, arg ChangeCale
 		arg.WholeDays,
 		arg.UrlSealed,
 		arg.Host,
+		arg.Country,
 		arg.ID,
 	)
 	if err != nil {
@@ -364,9 +368,9 @@ func (q *Queries) RefreshCalendarSubscription(ctx context.Context, id int64) (in
 }
 
 const subscribeCalendar = `-- name: SubscribeCalendar :one
-insert into calendar_subscriptions (kind, team_id, user_id, role_id, name, url_sealed, host, whole_days, created_by)
+insert into calendar_subscriptions (kind, team_id, user_id, role_id, name, url_sealed, host, country, whole_days, created_by)
 values ($1, nullif($2::bigint, 0), nullif($3::bigint, 0), (select r.id from oncall_roles r where r.name = $4::text), $5, $6, $7,
-    $8, $9)
+    $8, $9, $10)
 returning id
 `
 
@@ -378,6 +382,7 @@ type SubscribeCalendarParams struct {
 	Name      string
 	UrlSealed []byte
 	Host      string
+	Country   string
 	WholeDays bool
 	CreatedBy string
 }
@@ -391,6 +396,7 @@ func (q *Queries) SubscribeCalendar(ctx context.Context, arg SubscribeCalendarPa
 		arg.Name,
 		arg.UrlSealed,
 		arg.Host,
+		arg.Country,
 		arg.WholeDays,
 		arg.CreatedBy,
 	)

@@ -69,12 +69,12 @@ delete from unavailabilities where id = @id;
 select day, name from holidays where team_id = @team_id order by day;
 
 -- name: HolidayCalendar :one
-select source, uploaded_by, uploaded_at from holiday_calendars where team_id = @team_id;
+select source, uploaded_by, uploaded_at, left_out from holiday_calendars where team_id = @team_id;
 
 -- name: SetHolidayCalendar :exec
-insert into holiday_calendars (team_id, source, uploaded_by) values (@team_id, @source, @uploaded_by)
+insert into holiday_calendars (team_id, source, uploaded_by, left_out) values (@team_id, @source, @uploaded_by, @left_out)
 on conflict (team_id) do update
-set source = excluded.source, uploaded_by = excluded.uploaded_by, uploaded_at = clock_timestamp();
+set source = excluded.source, uploaded_by = excluded.uploaded_by, uploaded_at = clock_timestamp(), left_out = excluded.left_out;
 
 -- name: ClearHolidays :exec
 delete from holidays where team_id = @team_id;

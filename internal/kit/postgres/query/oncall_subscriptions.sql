@@ -4,7 +4,7 @@
 select s.id, s.kind, coalesce(s.team_id, 0)::bigint as team_id, coalesce(t.name, '')::text as team, coalesce(s.user_id, 0)::bigint as user_id,
     coalesce(u.name, '')::text as user_name, coalesce(r.name, '')::text as role, s.name, s.host, s.whole_days, s.created_by, s.created_at,
     s.next_read_at, s.read_at, s.failures, s.problem, s.events, s.left_out, s.url_sealed, s.claims, s.etag, s.last_modified, s.full_read_at,
-    coalesce(t.time_zone, u.time_zone, 'UTC')::text as time_zone
+    coalesce(t.time_zone, u.time_zone, 'UTC')::text as time_zone, s.country
 from calendar_subscriptions s
 left join teams t on t.id = s.team_id
 left join users u on u.id = s.user_id
@@ -13,14 +13,14 @@ where (s.id = any(sqlc.arg(ids)::bigint[]) or s.team_id = sqlc.narg(team_id) or 
 order by s.id;
 
 -- name: SubscribeCalendar :one
-insert into calendar_subscriptions (kind, team_id, user_id, role_id, name, url_sealed, host, whole_days, created_by)
+insert into calendar_subscriptions (kind, team_id, user_id, role_id, name, url_sealed, host, country, whole_days, created_by)
 values (@kind, nullif(@team_id::bigint, 0), nullif(@user_id::bigint, 0), (select r.id from oncall_roles r where r.name = @role::text), @name, @url_sealed, @host,
-    @whole_days, @created_by)
+    @country, @whole_days, @created_by)
 returning id;
 
 -- name: ChangeCalendarSubscription :execrows
 update calendar_subscriptions
-set name = @name, whole_days = @whole_days, url_sealed = coalesce(sqlc.narg(url_sealed), url_sealed), host = @host, claims = claims + 1,
+set name = @name, whole_days = @whole_days, url_sealed = coalesce(sqlc.narg(url_sealed), url_sealed), host = @host, country = @country, claims = claims + 1,
     next_read_at = clock_timestamp(), failures = 0, problem = '', etag = '', last_modified = ''
 where id = @id;
 

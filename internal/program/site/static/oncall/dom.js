@@ -152,6 +152,23 @@ export function shortList(items, shown = 8) {
   return [list(items.slice(0, shown)), more.length > 0 && h("details", {}, h("summary", {}, `${more.length} more`), list(more))];
 }
 
+// leftOut lists on request what was not used of a calendar.
+export function leftOut(all) {
+  return (
+    all.length > 0 &&
+    h(
+      "details",
+      { class: "small" },
+      h("summary", {}, "Left out: " + all.length),
+      h(
+        "ul",
+        {},
+        all.map((one) => h("li", {}, bdi(one))),
+      ),
+    )
+  );
+}
+
 // options returns the options of a select. list has values or pairs [value, text].
 export function options(list, chosen) {
   return list.map((o) => {

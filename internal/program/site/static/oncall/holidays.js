@@ -1,5 +1,5 @@
 // The holidays of a team, from an iCal file. A rotation can skip holidays or cover only them.
-import { card, fill, h, working } from "./dom.js";
+import { card, fill, h, leftOut, working } from "./dom.js";
 import { orNone, path, v1 } from "./api.js";
 
 // holidayCard lists future holidays. Administrators can replace the file.
@@ -18,7 +18,7 @@ export function holidayCard(team) {
       }
     });
   async function load() {
-    const { holidays: days } = await orNone(v1.get(at), { holidays: [] });
+    const { holidays: days, left_out: left } = await orNone(v1.get(at), { holidays: [], left_out: [] });
     const today = new Date().toISOString().slice(0, 10),
       next = days.filter((d) => d.date >= today);
     const remove = h("button", { type: "button", class: "link bad", onclick: () => attempt(remove, () => v1.remove(at)) }, "Remove all");
@@ -34,11 +34,13 @@ export function holidayCard(team) {
             h("p", { class: "dim small" }, `${days.length} days, ${next.length} of them in the future. `, team.mayManage && remove),
           ]
         : h("p", { class: "dim" }, "No holidays are known."),
+      leftOut(left),
     );
   }
   load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));
   return card(
     "Holidays",
+    h("p", { class: "dim small" }, "From a file, or from a subscription above: to a calendar, or to the holidays of a country."),
     list,
     team.mayManage &&
       h(

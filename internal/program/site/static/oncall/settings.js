@@ -167,7 +167,7 @@ function subscriptionsCard() {
 function calendarsCard() {
   return subscriptionCard({
     title: "Calendars of other programs",
-    text: "Shifts or holidays from calendars of other programs. Iris reads them every hour. It does not overwrite a shift that somebody changed by hand.",
+    text: "Shifts or holidays from calendars of other programs, or the holidays of a country. Iris reads them every hour. It does not overwrite a shift that somebody changed by hand.",
     at: path`/teams/${team.name}/calendar-subscriptions`,
     roles: roles.map((r) => r.name).filter((name) => !isAway(name)),
     mayChange: team.mayManage,

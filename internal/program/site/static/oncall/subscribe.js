@@ -1,6 +1,6 @@
 // Subscriptions of calendars of other programs: a team's shifts and holidays, and the reader's unavailability. The server reads each from
-// its URL every hour. The URL is never shown again.
-import { bdi, card, field, fill, flash, h, options, removeButton, working } from "./dom.js";
+// its URL every hour. The URL is never shown again. The holidays of a country have no URL: the server knows them.
+import { bdi, card, field, fill, flash, h, leftOut, options, removeButton, working } from "./dom.js";
 import { path, seconds, v1 } from "./api.js";
 import { confirm, form } from "./dialog.js";
 import { roleBadge } from "./roles.js";
@@ -49,23 +49,14 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
         h(
           "div",
           { class: "dim small" },
-          s.name !== s.host && [bdi(s.host), " · "],
+          s.host && s.name !== s.host && [bdi(s.host), " · "],
+          s.country && [s.country, " · "],
           s.read_at ? `${s.events} ${kinds[s.kind]}, read ${away(seconds(s.read_at))}` : "not read yet",
           s.kind === "unavailability" && (s.whole_days ? " · only all-day events" : " · all busy events"),
           mayChange && [" · ", refresh, " · ", h("button", { type: "button", class: "link", onclick: () => attempt(() => edit(s)) }, "Change…")],
         ),
         s.problem && h("div", { class: "bad small", dir: "auto" }, s.problem, s.read_at && ". The results of the last successful reading stay in use."),
-        s.left_out.length > 0 &&
-          h(
-            "details",
-            { class: "small" },
-            h("summary", {}, "Left out: " + s.left_out.length),
-            h(
-              "ul",
-              {},
-              s.left_out.map((one) => h("li", {}, bdi(one))),
-            ),
-          ),
+        leftOut(s.left_out),
       ),
       mayChange && removeButton("Remove: " + s.name, () => remove(s)),
     );
@@ -81,6 +72,7 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
 
   // edit asks for a new subscription, or for changes of one.
   async function edit(s) {
+    const ofCountry = () => (s ? !!s.country : kind?.value === "country");
     const url = h("input", { name: "url", type: "text", inputmode: "url", required: !s, maxlength: 2000, placeholder: "https://calendar.example.com/team.ics", autocomplete: "off", spellcheck: "false" });
     const name = h("input", { name: "name", maxlength: 100, value: s?.name || "" });
     const days = h("input", { type: "checkbox", name: "whole_days", checked: s ? s.whole_days : true });
@@ -89,25 +81,48 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
       roles &&
       h(
         "select",
-        { name: "kind", onchange: () => (roleField.hidden = kind.value !== "shifts") },
+        { name: "kind", onchange: () => choose() },
         options([
           ["shifts", "shifts"],
           ["holidays", "holidays"],
+          ["country", "the holidays of a country"],
         ]),
       );
+    const countries = roles ? await v1.list("/holiday-countries") : [];
+    const country =
+      roles &&
+      h(
+        "select",
+        { name: "country" },
+        options(
+          countries.map((c) => [c.code, c.name]),
+          s?.country,
+        ),
+      );
+    const countryField = roles && field("Country", country, "A part of a country is called by its code of ISO 3166.");
+    const urlField = field("Address (iCalendar)", url, s ? `Leave it empty to keep the address at ${s.host}.` : "It begins with https:// or webcal://. It is stored encrypted. Later, only its host is shown.");
     const roleField = roles && field("Role of the shifts", role, "An event must name a person of the team, or invite the person by e-mail.");
+    const choose = () => {
+      urlField.hidden = url.disabled = ofCountry();
+      if (!roles) return;
+      countryField.hidden = !ofCountry();
+      roleField.hidden = kind.value !== "shifts";
+    };
+    choose();
     const body = () => ({
-      ...(url.value.trim() && { url: url.value.trim() }),
-      ...(name.value.trim() && { name: name.value.trim() }),
-      ...(roles ? !s && { kind: kind.value, ...(kind.value === "shifts" && { role: role.value }) } : { whole_days: days.checked }),
+      ...(ofCountry() ? { country: country.value } : url.value.trim() && { url: url.value.trim() }),
+      ...(name.value.trim() && name.value.trim() !== s?.name && { name: name.value.trim() }),
+      ...(roles ? !s && { kind: kind.value === "shifts" ? "shifts" : "holidays", ...(kind.value === "shifts" && { role: role.value }) } : { whole_days: days.checked }),
     });
     const saved = await form({
       title: s ? "Change the subscription" : "Subscribe to a calendar",
       label: s ? "Save" : "Subscribe",
       fields: [
-        field("Address (iCalendar)", url, s ? `Leave it empty to keep the address at ${s.host}.` : "It begins with https:// or webcal://. It is stored encrypted. Later, only its host is shown."),
-        field("Name", name, "If it is empty, the host of the address is used."),
-        !s && roles && [field("Its events are", kind), roleField],
+        !s && roles && field("Its events are", kind),
+        urlField,
+        countryField,
+        field("Name", name, "If it is empty, the host of the address or the country is used."),
+        !s && roles && roleField,
         !roles && h("label", { class: "check" }, days, h("span", {}, "Use only all-day events, such as holidays. Otherwise, all events are used that are not marked as free.")),
       ],
       save: () => (s ? v1.put(path`/calendar-subscriptions/${s.id}`, body()) : v1.post(at, body())),
