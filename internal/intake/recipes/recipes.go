@@ -118,7 +118,8 @@ func (b *Book) With(folder string) (*Book, error) {
 	if folder == "" {
 		return b, nil
 	}
-	out := &Book{byName: maps.Clone(b.byName)}
+	out := &Book{byName: map[string]*Recipe{}}
+	maps.Copy(out.byName, b.byName)
 	return out, out.add(os.DirFS(folder))
 }
 

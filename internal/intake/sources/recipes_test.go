@@ -1,10 +1,13 @@
 package sources
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/dev/golden"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/recipes"
 )
@@ -38,4 +41,65 @@ func TestSamplesOfRecipes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReferenceOfSenders compares the list of senders with the recipes.
+func TestReferenceOfSenders(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`# Senders that Iris knows
+
+A [recipe](../integrations.md#recipes) for each of these senders says where title, key, state, severity and labels are in its payloads. This page is made from
+the recipes. ADDRESS and WITHTOKEN stand for the address of an integration without and with its token.
+
+| sender | recipe | integrations of type |
+|---|---|---|
+`)
+	all := recipes.Builtin().All()
+	doors := func(r *recipes.Recipe) string {
+		var out []string
+		if len(r.Webhook) > 0 {
+			out = append(out, "generic")
+		}
+		if len(r.Mail) > 0 {
+			out = append(out, "email")
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, r := range all {
+		fmt.Fprintf(&b, "| [%s](#%s) | `%s` | %s |\n", r.Label, r.Name, r.Name, doors(r))
+	}
+	for _, r := range all {
+		fmt.Fprintf(&b, "\n<a id=\"%s\"></a>\n\n## %s\n\n%s\n", r.Name, r.Label, r.About)
+		for _, text := range []string{r.Setup, r.MailSetup} {
+			if text = strings.TrimSpace(text); text != "" {
+				fmt.Fprintf(&b, "\n~~~\n%s\n~~~\n", text)
+			}
+		}
+		if r.Unresolved != "" {
+			fmt.Fprintf(&b, "\nNothing resolves its incidents: %s\n", r.Unresolved)
+		}
+		b.WriteString("\n| sample | comes from | becomes |\n|---|---|---|\n")
+		for _, s := range r.Samples {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(s.Name), cell(s.From), cell(becomes(s)))
+		}
+	}
+	golden.Equal(t, "../../../docs/reference/senders.md", b.String(), "go test ./internal/intake/sources -run TestReferenceOfSenders -update")
+}
+
+// becomes describes the events of a sample.
+func becomes(s recipes.Sample) string {
+	var out []string
+	for _, e := range s.Events {
+		out = append(out, strings.Join(strings.Fields(string(e.Status)+" "+string(e.Severity)+" "+e.Title), " "))
+	}
+	if out == nil {
+		return "nothing: it says nothing about an alert"
+	}
+	return strings.Join(out[:min(len(out), 3)], "; ")
+}
+
+// cell returns a text as a cell of a table.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(text)
 }
