@@ -80,7 +80,7 @@ func newFixture(t *testing.T) *fixture {
 	plans := pgcatalog.NewPlans(f.db)
 	senders := pgintake.NewIntegrations(f.db, secrets)
 	sending := integrations.New(integrations.Deps{Store: senders, Heartbeats: pgintake.New(f.db), Applications: apps,
-		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
+		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Recipes: recipes.Builtin(), Previewer: receiving.Previewer{
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps,
 			Decoders: sources.All(recipes.Builtin()), Alerts: senders}})
 	table := typed(f.db, apps, notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,

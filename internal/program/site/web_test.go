@@ -40,6 +40,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -324,7 +325,7 @@ func setup(t *testing.T) (*world, *browser) {
 	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
 		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
 	known := catalog.NewApplications(catalog.ApplicationDeps{Store: noApplications{}})
-	sending := integrations.New(integrations.Deps{Store: noIntegrations{}})
+	sending := integrations.New(integrations.Deps{Store: noIntegrations{}, Recipes: recipes.Builtin()})
 	site, err := New(Deps{
 		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans, Applications: known,
 			Next:  simulation.NewNext(nothingNext, w.Get),
