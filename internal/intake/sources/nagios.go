@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/intake"
@@ -42,8 +43,13 @@ func Nagios(r intake.Request) ([]intake.Event, error) {
 		e.Status = intake.Resolved
 	case kind == "ACKNOWLEDGEMENT":
 		e.Status = intake.Acknowledged
+	case kind == "DOWNTIMESTART":
+		return nil, nil
 	case strings.HasPrefix(kind, "FLAPPING"), strings.HasPrefix(kind, "DOWNTIME"), kind == "CUSTOM":
-		return nil, nil // says nothing about the state
+		// In a bad state it can be the only message: while a service flaps or is in a downtime, no problem is reported.
+		if slices.Contains([]string{"", "OK", "UP", "PENDING"}, strings.ToUpper(state)) {
+			return nil, nil
+		}
 	}
 	e.Links = addLink(nil, m.text("url"), "Source")
 	return []intake.Event{e}, nil

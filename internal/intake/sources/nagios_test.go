@@ -12,6 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// While a service flaps, or is in a downtime, Nagios reports no problem: what it says in a bad state fires.
+func TestNagiosFiresInABadState(t *testing.T) {
+	t.Parallel()
+	for kind, states := range map[string]map[string]int{
+		"FLAPPINGSTART": {"CRITICAL": 1, "DOWN": 1, "OK": 0, "": 0}, "DOWNTIMEEND": {"CRITICAL": 1, "UP": 0},
+		"DOWNTIMESTART": {"CRITICAL": 0}, "CUSTOM": {"WARNING": 1, "OK": 0},
+	} {
+		for state, events := range states {
+			got, err := Nagios(request(`{"type":"` + kind + `","host":"db7","service":"disk","state":"` + state + `"}`))
+			require.NoError(t, err)
+			require.Len(t, got, events, "%s in %q", kind, state)
+		}
+	}
+}
+
 // TestNagiosCommand runs the command that Nagios and Icinga call, and decodes what it sends.
 func TestNagiosCommand(t *testing.T) {
 	t.Parallel()
