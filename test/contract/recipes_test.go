@@ -120,6 +120,10 @@ func TestRecipesAtEveryDoor(t *testing.T) {
 	require.Contains(t, s.do(admin, get, "/integrations/known", nil).is(200).body, "apprise -t")
 	added := s.do(admin, get, "/add-integration?type=generic&recipe=apprise", nil).is(200).body
 	require.Contains(t, added, `<input type="hidden" name="recipe" value="apprise">`)
+	found := s.do(admin, get, "/add-integration?text=azure", nil).is(200)
+	found.shows("type=generic&recipe=azure_monitor", "type=email&recipe=azure_monitor_mail")
+	require.NotContains(t, found.body, "recipe=apprise")
+	s.do(admin, get, "/add-integration?text=carrier+pigeon", nil).is(200).shows("No sender has this name.")
 	s.post(admin, "/add-integration", "type", "generic", "recipe", "apprise", "name", "by page", "application", "demo",
 		"default_plan", "pager").is(200)
 	require.JSONEq(t, `{"recipe":"apprise"}`, settingsOf("by%20page"))

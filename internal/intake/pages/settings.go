@@ -40,6 +40,7 @@ type addView struct {
 	Senders      []source // that a recipe knows by their webhooks
 	Mails        []source // the same by their mails
 	Recipe       string   // the chosen one
+	Text         string   // the reader's search for a sender
 	Source       source
 	I            integrations.Content
 	Refusal      page.Refusal
@@ -58,7 +59,9 @@ func (h Handlers) newForm(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integrations.Content, recipe string, refusal page.Refusal) {
 	v := addView{I: i, Recipe: page.Storable(recipe), Refusal: refusal, Severities: severities("that of the event, else error")}
 	if v.Source = h.source(r, string(i.Type), recipe); v.Source.About == "" {
-		v.Sources, v.Senders, v.Mails = offered(), h.bySender(r, intake.Generic), h.bySender(r, intake.Email)
+		v.Text = page.Storable(strings.TrimSpace(r.URL.Query().Get("text")))
+		v.Sources, v.Senders, v.Mails = matching(offered(), v.Text), matching(h.bySender(r, intake.Generic), v.Text),
+			matching(h.bySender(r, intake.Email), v.Text)
 	}
 	v.Plans, v.Names = pagescatalog.PlanNames(r, h.Plans), pagescatalog.ApplicationNames(r, h.Applications)
 	if v.I.Application == "" && len(v.Names) == 1 {

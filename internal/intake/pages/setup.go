@@ -125,6 +125,14 @@ func (h Handlers) bySender(r *http.Request, kind string) (out []source) {
 	return out
 }
 
+// matching returns the senders with a text in their name or description, ignoring case.
+func matching(all []source, text string) []source {
+	text = strings.ToLower(text)
+	return slices.DeleteFunc(all, func(s source) bool {
+		return !strings.Contains(strings.ToLower(s.Label+" "+s.About+" "+s.Recipe), text)
+	})
+}
+
 // recipes returns the recipes. If they cannot be read, there are none: pages only offer them.
 func (h Handlers) recipes(r *http.Request) []integrations.Recipe {
 	found, _ := h.Integrations.Recipes.Do(r.Context(), page.Actor(r), operation.Paging{Limit: page.Longest})
