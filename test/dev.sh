@@ -91,6 +91,31 @@ curl -fsS "$link" | grep -i 'acknowledge' >/dev/null
 curl -fsS -X POST "$link" | grep 'Acknowledged by demo' >/dev/null
 [ "$(state "${ids[0]}")" = "0 demo" ] || { state "${ids[0]}"; exit 1; }
 
+say "every sample of every recipe is understood"
+hmac_get "$api/v1/recipes?limit=500" demo demo-key >"$work/recipes.json"
+python3 - "$api" "$work/recipes.json" <<'PY'
+import json, sys, time, urllib.error, urllib.request
+def deliver(request):
+    for _ in range(20):
+        try:
+            return json.load(urllib.request.urlopen(request))["events"]
+        except urllib.error.HTTPError as refused:
+            if refused.code != 429: sys.exit(f"{refused.code}: {refused.read().decode()}")
+            time.sleep(float(refused.headers["Retry-After"]))
+    sys.exit("refused 20 times")
+api, recipes = sys.argv[1], json.load(open(sys.argv[2]))["items"]
+for recipe in recipes:
+    outcomes = []
+    for sample in recipe["samples"]:
+        kind = "email" if sample["mail"] else "generic"
+        request = urllib.request.Request(f"{api}/v1/hooks/{kind}/demo-{kind}", sample["body"].encode(),
+                                         {"Content-Type": sample["content_type"] or "application/json"})
+        outcomes += [e["outcome"] for e in deliver(request)]
+    if "opened" not in outcomes or "refused" in outcomes:
+        sys.exit(f"the samples of {recipe['name']} did this: {outcomes}")
+print(len(recipes), "recipes")
+PY
+
 say "Ctrl-C leaves nothing behind"
 children=$(tree $dev)
 stop
