@@ -57,7 +57,7 @@ func (v Vars) Get(name string) (string, bool) {
 }
 
 // At returns the value at a path of names with dots between them, as a template would print it; false if there is none.
-// A number is the place in a list, from 0. It finds no name that has a dot.
+// null is "". A number is the place in a list, from 0. It finds no name that has a dot.
 func (v Vars) At(path string) (string, bool) {
 	var x py.Value = v.dict
 	for name := range strings.SplitSeq(path, ".") {
@@ -74,6 +74,9 @@ func (v Vars) At(path string) (string, bool) {
 		if !known {
 			return "", false
 		}
+	}
+	if x == nil {
+		return "", true
 	}
 	return Text(x), true
 }

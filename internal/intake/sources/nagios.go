@@ -46,8 +46,12 @@ func Nagios(r intake.Request) ([]intake.Event, error) {
 	case kind == "DOWNTIMESTART":
 		return nil, nil
 	case strings.HasPrefix(kind, "FLAPPING"), strings.HasPrefix(kind, "DOWNTIME"), kind == "CUSTOM":
-		// In a bad state it can be the only message: while a service flaps or is in a downtime, no problem is reported.
-		if slices.Contains([]string{"", "OK", "UP", "PENDING"}, strings.ToUpper(state)) {
+		// In a bad state it can be the only message: while a service flaps or is in a downtime, Nagios reports neither a
+		// problem nor, at the end, that it is over.
+		switch good := slices.Contains([]string{"OK", "UP"}, strings.ToUpper(state)); {
+		case good && kind != "CUSTOM" && kind != "FLAPPINGSTART":
+			e.Status = intake.Resolved
+		case good, state == "", strings.EqualFold(state, "PENDING"):
 			return nil, nil
 		}
 	}

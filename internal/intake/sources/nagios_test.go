@@ -9,20 +9,27 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/stretchr/testify/require"
 )
 
 // While a service flaps, or is in a downtime, Nagios reports no problem: what it says in a bad state fires.
 func TestNagiosFiresInABadState(t *testing.T) {
 	t.Parallel()
-	for kind, states := range map[string]map[string]int{
-		"FLAPPINGSTART": {"CRITICAL": 1, "DOWN": 1, "OK": 0, "": 0}, "DOWNTIMEEND": {"CRITICAL": 1, "UP": 0},
-		"DOWNTIMESTART": {"CRITICAL": 0}, "CUSTOM": {"WARNING": 1, "OK": 0},
+	for kind, states := range map[string]map[string]intake.Status{
+		"FLAPPINGSTART": {"CRITICAL": intake.Firing, "DOWN": intake.Firing, "OK": "", "": ""},
+		"FLAPPINGSTOP":  {"CRITICAL": intake.Firing, "OK": intake.Resolved, "PENDING": ""},
+		"DOWNTIMEEND":   {"CRITICAL": intake.Firing, "UP": intake.Resolved}, "DOWNTIMESTART": {"CRITICAL": ""},
+		"CUSTOM": {"WARNING": intake.Firing, "OK": ""},
 	} {
-		for state, events := range states {
+		for state, want := range states {
 			got, err := Nagios(request(`{"type":"` + kind + `","host":"db7","service":"disk","state":"` + state + `"}`))
 			require.NoError(t, err)
-			require.Len(t, got, events, "%s in %q", kind, state)
+			if want == "" {
+				require.Empty(t, got, "%s in %q", kind, state)
+			} else {
+				require.Equal(t, want, got[0].Status, "%s in %q", kind, state)
+			}
 		}
 	}
 }
