@@ -146,6 +146,7 @@ type Delivery struct {
 	Late           Late
 	Text           string // what is new compared with the stored facts; "" = nothing
 	Severity       string // "" = unchanged
+	Rose           bool   // Severity is higher than before: that is news for the owner
 }
 
 // Via is the way in which a person or program answered.

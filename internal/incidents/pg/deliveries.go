@@ -145,7 +145,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 			if err := AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
 				return restarted, err
 			}
-			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Severity != "") && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
+			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Rose) && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
 				if err := News(ctx, q, int64(id)); err != nil {
 					return restarted, err
 				}

@@ -165,11 +165,22 @@ func TestAlertmanagerIntegration(t *testing.T) {
 	require.Equal(t, "updated "+id, outcome(t, answer))
 	require.Contains(t, s.one(`select text from timeline_entries where incident_id = $1::text::bigint and kind = 'updated'`, id), "the severity rose from warning to critical")
 
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, alertmanagerGroup)
+	require.Equal(t, "updated "+id, outcome(t, answer))
+	require.Equal(t, "the severity fell from critical to warning; nobody is paged again",
+		s.one(`select text from timeline_entries where incident_id = $1::text::bigint and kind = 'updated' order by id desc limit 1`, id))
+	require.Equal(t, "warning warning", s.one(`select severity || ' ' || (context->>'severity') from incident_contexts where incident_id = $1::text::bigint`, id))
+
 	over := strings.ReplaceAll(alertmanagerGroup, `"status":"firing"`, `"status":"resolved"`)
+	cut := strings.ReplaceAll(over, `"truncatedAlerts":0`, `"truncatedAlerts":3`)
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, cut)
+	require.Equal(t, "updated "+id, outcome(t, answer), "an alert that max_alerts left out may fire")
 	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, over)
 	require.Equal(t, "resolved "+id, outcome(t, answer))
 	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, over)
 	require.Equal(t, "ignored <nil>", outcome(t, answer))
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, cut)
+	require.Equal(t, "recorded <nil>", outcome(t, answer), "no listed alert fires")
 
 	for what, c := range map[string]struct {
 		path, authorization, body string
@@ -190,8 +201,8 @@ func TestAlertmanagerIntegration(t *testing.T) {
 
 	require.Eventually(t, func() bool {
 		i, payloads := s.shown("AM")
-		return i.Activity.Accepted == 5 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" &&
-			len(payloads) == 9 &&
+		return i.Activity.Accepted == 8 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" &&
+			len(payloads) == 12 &&
 			len(i.Tokens) == 1 && !i.Tokens[0].LastUsedAt.IsZero()
 	}, servertest.Patience, 20*time.Millisecond, "the deliveries are recorded")
 }
