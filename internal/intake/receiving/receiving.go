@@ -194,6 +194,7 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 		if found {
 			return r.update(ctx, e, n, known)
 		}
+		n.Early = known.Early
 	}
 	chosen, err := r.d.Chooser.Choose(ctx, app, from, e, now)
 	if err != nil || chosen.RecordOnly {
@@ -207,7 +208,7 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 	if err != nil {
 		return Result{}, err
 	}
-	if opened.Known {
+	if opened.Known || opened.Held {
 		return r.update(ctx, e, n, opened)
 	}
 	r.d.Load.Accepted(app.ID, 1)

@@ -15,7 +15,8 @@ func request(app auth.Application, from intake.Integration, e intake.Event) (inc
 		ApplicationID: app.ID, Integration: int64(from.ID), Actor: "integration " +
 			from.Name, Remark: e.FailureText(), DedupKey: e.Key,
 		Severity: string(severity), DedupFacts: intake.Stored(facts(e)), Alerts: e.Alerts,
-		Late: incidents.Late{Within: app.LateWithin, Hold: app.LateHold},
+		StartsAt: e.StartsAt,
+		Late:     incidents.Late{Within: app.LateWithin, Hold: app.LateHold},
 	}
 	if len(n.Alerts) == 0 && e.Key != "" && e.Status == intake.Firing {
 		n.Alerts = []incidents.Alert{{Fingerprint: e.Key, Firing: true, StartsAt: e.StartsAt, EndsAt: e.EndsAt,

@@ -299,9 +299,11 @@ func late(app auth.Application) incidents.Late {
 // open returns the incident of an earlier delivery with the same key, or opens one if limits allow it.
 func (s *Webhooks) open(ctx context.Context, app auth.Application, c choice, n incidents.New) (incidents.Opened, error) {
 	if n.DedupKey != "" {
-		if known, found, err := s.d.Incidents.ByKey(ctx, n); found || err != nil {
+		known, found, err := s.d.Incidents.ByKey(ctx, n)
+		if found || err != nil {
 			return known, err
 		}
+		n.Early = known.Early
 	}
 	err := s.checkLimits(ctx, app, n.PlanID)
 	if err == nil && c.owner != deliveryPlan {

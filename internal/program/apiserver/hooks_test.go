@@ -526,6 +526,40 @@ func TestSamplesOfOtherSources(t *testing.T) {
 	}
 }
 
+// TestAFiringAfterItsResolveIsHeldAtEveryHook posts the recovery before the problem.
+func TestAFiringAfterItsResolveIsHeldAtEveryHook(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	read := func(name string) string {
+		body, err := os.ReadFile("../../intake/sources/testdata/" + name + ".json")
+		require.NoError(t, err)
+		return string(body)
+	}
+	for kind, c := range map[string]struct{ over, firing string }{
+		"alertmanager": {strings.ReplaceAll(alertmanagerGroup, `"status":"firing"`, `"status":"resolved"`), alertmanagerGroup},
+		"datadog":      {read("datadog-recovered"), read("datadog-triggered")},
+		"generic":      {`{"id":"job","status":"resolved"}`, `{"id":"job","status":"firing"}`},
+		"pagerduty": {`{"routing_key":"TOKEN","event_action":"resolve","dedup_key":"k"}`,
+			`{"routing_key":"TOKEN","event_action":"trigger","dedup_key":"k","payload":{"summary":"s","source":"h","severity":"error"}}`},
+		"sentry":      {read("sentry-resolved"), read("sentry-event")},
+		"uptime_kuma": {read("uptime_kuma-up"), read("uptime_kuma-down")},
+		"zabbix":      {read("zabbix-recovery"), read("zabbix-problem")},
+	} {
+		token := s.add(intake.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
+		path := "/v1/hooks/" + kind + "/" + token
+		if kind == "pagerduty" {
+			path = "/v2/enqueue"
+		}
+		for _, body := range []string{c.over, c.firing, c.firing} {
+			status, answer := s.send(path, "", strings.ReplaceAll(body, "TOKEN", token))
+			require.Less(t, status, 300, "%s: %v", kind, answer)
+		}
+		require.Equal(t, "1 true late firing", s.one(`select count(*) || ' ' || bool_and(i.resolved) || ' ' || min(t.reason)
+			from incidents i join integrations g on g.id = i.integration_id left join incident_timers t on t.incident_id = i.id
+			where g.name = $1`, kind), kind)
+	}
+}
+
 // TestExpressionsOfAGenericIntegration posts a payload of another shape.
 func TestExpressionsOfAGenericIntegration(t *testing.T) {
 	t.Parallel()
