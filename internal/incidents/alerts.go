@@ -51,6 +51,44 @@ func (l Late) Holds(delivered []Alert, known map[string]KnownAlert, sinceResolve
 	return firing
 }
 
+// KeepEarlyResolves is how long a resolve that found no open incident is remembered.
+const KeepEarlyResolves = 2 * time.Minute
+
+// EarlyResolve is a resolve that found no open incident.
+type EarlyResolve struct {
+	Starts map[string]time.Time // of the resolved alerts by fingerprint; zero = unknown
+	At     time.Time            // when it arrived, on our clock
+	Ago    time.Duration
+	// Repeated: the source resolved this key several times in a short time. Such a source reports a state again and
+	// again, so a firing delivery without a start is a new occurrence.
+	Repeated bool
+}
+
+// HoldsEarly reports whether a firing delivery is late because a resolve of the same occurrence came before it: the
+// resolve names each of its firing alerts, and none with a later start. If that is in doubt, it is not late.
+func (l Late) HoldsEarly(delivered []Alert, r EarlyResolve) bool {
+	if l.Within <= 0 || l.Hold <= 0 || r.Ago > min(l.Within, KeepEarlyResolves) {
+		return false
+	}
+	firing := false
+	for _, a := range delivered {
+		if !a.Firing {
+			continue
+		}
+		firing = true
+		start, ok := r.Starts[a.Fingerprint]
+		switch {
+		case !ok:
+			return false
+		case start.IsZero() && (r.Repeated || a.StartsAt.After(r.At)):
+			return false
+		case !start.IsZero() && (a.StartsAt.IsZero() || a.StartsAt.After(start)):
+			return false
+		}
+	}
+	return firing
+}
+
 // New returns the number of firing alerts of a delivery that are new to an open incident. A known alert with another
 // start counts. A resolved alert that fires again with the same start counts unless the delivery is late.
 func (l Late) New(delivered []Alert, known map[string]KnownAlert) int {

@@ -98,6 +98,10 @@ type New struct {
 	// Alerts are the alerts of a webhook delivery, each fingerprint once. Late is the source's setting for late ones.
 	Alerts []Alert
 	Late   Late
+	// StartsAt is the start of a resolve without Alerts, on the sender's clock; zero = unknown.
+	StartsAt time.Time
+	// Early: a resolve of the alerts came before them. The incident is opened as a resolved one that holds the delivery.
+	Early bool
 	// Integration is the sender's number; 0 = none. With an integration, DedupKey prevents a second open incident of
 	// the same integration and key, whatever the plan is.
 	Integration int64
@@ -135,8 +139,10 @@ type Opened struct {
 	Severity string
 	// Repage: the plan of the known incident has been exhausted for so long that a repeat starts it again.
 	Repage bool
-	// Held: the delivery is late and waits on this resolved incident; nothing was opened.
+	// Held: the delivery is late and waits on this resolved incident.
 	Held bool
+	// Early: there is no incident yet, and the delivery is late: it must be opened with New.Early.
+	Early bool
 }
 
 // Delivery is a webhook delivery for an incident that is open.
@@ -146,6 +152,7 @@ type Delivery struct {
 	Late           Late
 	Text           string // what is new compared with the stored facts; "" = nothing
 	Severity       string // "" = unchanged
+	Rose           bool   // Severity is higher than before: that is news for the owner
 }
 
 // Via is the way in which a person or program answered.

@@ -67,6 +67,8 @@ type Event struct {
 	Plans []string
 	// Alerts are the members of a group, each fingerprint once; empty = the source has no groups.
 	Alerts []incidents.Alert
+	// UpdateOnly: the event updates the open incident with the key, and opens none.
+	UpdateOnly bool `json:",omitempty"`
 	// Context is the sender's payload as the templates see it: a JSON object.
 	Context json.RawMessage
 	// Failures are expressions of the integration that could not be used, so that the decoder's defaults were, unknown

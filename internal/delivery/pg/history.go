@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
@@ -61,6 +62,9 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 			return q.ForgetKnownAddresses(ctx, pg.KeepAddress.Microseconds())
 		},
 		func(ctx context.Context, q *postgresdb.Queries) (int64, error) { return q.ForgetResolvedGroups(ctx) },
+		func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
+			return q.ForgetEarlyResolves(ctx, incidents.KeepEarlyResolves.Seconds())
+		},
 		func(ctx context.Context, q *postgresdb.Queries) (int64, error) { return q.ForgetRestarts(ctx) },
 		func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
 			return q.ForgetMessageChanges(ctx, us)

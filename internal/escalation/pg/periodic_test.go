@@ -39,7 +39,8 @@ func periodic() map[string]map[string]map[string]any {
 		"floods.sql":      {"DueAggregations": {"now": now, "buckets": all}},
 		"added_pages.sql": {"WaitingPages": {"now": now, "buckets": all, "excluded": none, "most": 100}},
 		"deliveries.sql": {"DueTimers": {"now": now, "buckets": all}, "ForgetResolvedGroups": nil,
-			"ForgetRestarts": nil},
+			"ForgetEarlyResolves": {"keep_seconds": 120.0},
+			"ForgetRestarts":      nil},
 		"receipts.sql": {"EarlyReceipts": nil},
 		"silences.sql": {
 			"EndedSilences": {"buckets": all, "most": 500},

@@ -19,9 +19,11 @@ const findRuns = 2
 
 // foundKey is the incident of a key: the open one, or else the last that a delivery resolved.
 type foundKey struct {
-	open     incidents.Opened // ID 0 = none
-	resolved incidents.ID     // 0 = none
-	ago      time.Duration    // since that resolve
+	open     incidents.Opened        // ID 0 = none
+	resolved incidents.ID            // 0 = none
+	ago      time.Duration           // since that resolve
+	early    *incidents.EarlyResolve // nil = none is remembered
+	holder   incidents.ID            // of the delivery that followed the early resolve; 0 = none
 }
 
 // findAll looks up the keys of many deliveries in one statement, and notes at most once a minute that an open incident
@@ -42,6 +44,14 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	for _, r := range rows {
 		f := foundKey{resolved: incidents.ID(r.ResolvedID),
 			ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
+		if r.Early {
+			f.holder = incidents.ID(r.EarlyIncident)
+			f.early = &incidents.EarlyResolve{Starts: make(map[string]time.Time, len(r.EarlyFingerprints)), At: r.EarlyAt,
+				Ago: postgres.FloatSeconds(r.EarlySeconds), Repeated: r.EarlyRepeated}
+			for k, fingerprint := range r.EarlyFingerprints {
+				f.early.Starts[fingerprint] = fromEpoch(r.EarlyStarts[k])
+			}
+		}
 		if r.OpenID != 0 {
 			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: BucketOf(r.OpenID), Known: true,
 				Facts:    r.DedupFacts,
@@ -60,25 +70,41 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 }
 
 // ByKey finds the incident for a firing delivery, so that none is opened: the open incident with its key (Known), or
-// for a late delivery the resolved incident that holds it (Held). It returns false when there is none. Calls that come
-// at the same time share a look-up.
+// for a late delivery the resolved incident that holds it (Held). It returns false when there is none; Early says how to
+// open one. Calls that come at the same time share a look-up.
 func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
 	f, err := i.finding.Do(ctx, n)
 	if err != nil {
 		return incidents.Opened{}, false, postgres.MapError(err)
 	}
-	if f.open.ID != 0 || f.resolved == 0 {
-		return f.open, f.open.ID != 0, nil
+	if f.open.ID != 0 {
+		return f.open, true, nil
 	}
-	held, err := i.hold(ctx, n, f.resolved, f.ago)
-	return incidents.Opened{ID: f.resolved, Bucket: BucketOf(int64(f.resolved)), Held: held}, held, err
+	if f.resolved != 0 && n.Late.Within > 0 && n.Late.Hold > 0 && f.ago <= n.Late.Within {
+		held, err := i.hold(ctx, n, f.resolved, f.ago, n.Late.Holds)
+		if held || err != nil {
+			return heldOn(f.resolved), held, err
+		}
+	}
+	if f.early == nil || !n.Late.HoldsEarly(n.Alerts, *f.early) {
+		return incidents.Opened{}, false, nil
+	}
+	if f.holder == 0 {
+		return incidents.Opened{Early: true}, false, nil
+	}
+	held, err := i.hold(ctx, n, f.holder, f.early.Ago, func([]incidents.Alert, map[string]incidents.KnownAlert,
+		time.Duration) bool {
+		return true
+	})
+	return heldOn(f.holder), held, err
 }
 
-// hold makes a late firing delivery wait for the resolve of an incident that was resolved before.
-func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, ago time.Duration) (held bool, err error) {
-	if n.Late.Within <= 0 || n.Late.Hold <= 0 || ago > n.Late.Within {
-		return false, nil
-	}
+func heldOn(id incidents.ID) incidents.Opened {
+	return incidents.Opened{ID: id, Bucket: BucketOf(int64(id)), Held: true}
+}
+
+// hold makes a late firing delivery wait for the resolve of an incident that was resolved before, if holds says so.
+func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, ago time.Duration, holds func([]incidents.Alert, map[string]incidents.KnownAlert, time.Duration) bool) (held bool, err error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (held bool, err error) {
 		held = false
 		row, err := q.LockForDelivery(ctx, id)
@@ -86,7 +112,7 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 			return held, err
 		}
 		known, err := knownAlerts(ctx, q, id)
-		if err != nil || !n.Late.Holds(n.Alerts, known, ago) {
+		if err != nil || !holds(n.Alerts, known, ago) {
 			return held, err
 		}
 		held = true
@@ -99,8 +125,84 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 			return held, err
 		}
 		return held, AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
-			" after the resolve: it is held, and escalation starts in "+brief(n.Late.Hold)+" unless a resolve follows")
+			" after the resolve"+holdText(n.Late))
 	})
+}
+
+func holdText(l incidents.Late) string {
+	return ": it is held, and escalation starts in " + brief(l.Hold) + " unless a resolve follows"
+}
+
+// openEarly opens the incident of a firing delivery that a resolve came before: resolved, with a timer. The result has
+// no ID if an incident with the key is open.
+func (i *Incidents) openEarly(ctx context.Context, n incidents.New) (incidents.Opened, error) {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (none incidents.Opened, err error) {
+		rows, err := q.OpenIncidents(ctx, openParams([]*opening{{New: n, openResult: &openResult{}}}))
+		if err != nil || len(rows) == 0 {
+			return none, err
+		}
+		if err := changedMeanwhile(rows[0].ID); err != nil {
+			return none, err
+		}
+		id := incidents.ID(rows[0].ID)
+		row, err := q.LockForDelivery(ctx, id)
+		if err != nil {
+			return none, err
+		}
+		if _, err := Transit(ctx, q, incidents.Resolve, db.SetStatesParams{}, row.Incident); err != nil {
+			return none, err
+		}
+		if _, err := q.ResolveAlerts(ctx, db.ResolveAlertsParams{IncidentID: id, StillFiring: []string{}}); err != nil {
+			return none, err
+		}
+		if _, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: id, Seconds: n.Late.Hold.Seconds(), Reason: TimerLate,
+			Fingerprints: firing(n.Alerts)}); err != nil {
+			return none, err
+		}
+		if err := q.NoteResolvedGroup(ctx, id); err != nil {
+			return none, err
+		}
+		if err := q.HoldOnIncident(ctx, id); err != nil {
+			return none, err
+		}
+		return heldOn(id), AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor,
+			"the firing delivery arrived after its resolve"+holdText(n.Late))
+	})
+}
+
+// The limits of remembered resolves.
+const (
+	earlyKeys   = 1000 // of an integration
+	earlyAlerts = 1000 // of a key
+)
+
+// rememberEarly remembers a resolve that found no open incident. Beyond the limits it is forgotten, and a firing
+// delivery that follows pages at once.
+func (i *Incidents) rememberEarly(ctx context.Context, n incidents.New, scope, key string) error {
+	alerts := n.Alerts
+	if len(alerts) == 0 {
+		alerts = []incidents.Alert{{Fingerprint: n.DedupKey, StartsAt: n.StartsAt}}
+	}
+	if n.Late.Within <= 0 || n.Late.Hold <= 0 || len(alerts) > earlyAlerts {
+		return nil
+	}
+	c := alertColumns(alerts)
+	keep := incidents.KeepEarlyResolves.Seconds()
+	return i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		if _, err := q.ForgetEarlyResolves(ctx, keep); err != nil {
+			return err
+		}
+		return q.RememberResolve(ctx, db.RememberResolveParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key,
+			KeepSeconds: keep, Fingerprints: c.Fingerprints, StartsAts: c.StartsAts, Most: earlyKeys})
+	})
+}
+
+// fromEpoch is the reverse of postgres.OrEpoch.
+func fromEpoch(t time.Time) time.Time {
+	if t.Unix() == 0 {
+		return time.Time{}
+	}
+	return t
 }
 
 // Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the
@@ -145,7 +247,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 			if err := AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
 				return restarted, err
 			}
-			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Severity != "") && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
+			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Rose) && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
 				if err := News(ctx, q, int64(id)); err != nil {
 					return restarted, err
 				}
@@ -234,7 +336,7 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 
 // ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or
 // not) and the dedup key; with an integration, that of the integration and key. It returns false when none is open. It
-// also ends the wait of a late firing delivery for the key. An incident that is merged into another one stays open:
+// also ends the wait of a late firing delivery for the key. If none is open, the resolve is remembered for a short time. An incident that is merged into another one stays open:
 // only its alerts are resolved. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key, scope := shortKey(n.DedupKey), planKey(n, plan)
@@ -250,11 +352,16 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 		return postgres.IgnoreNoRows(err)
 	})
 	switch {
-	case err != nil || open == 0 && last == 0:
+	case err != nil:
 		return 0, false, err
 	case open == 0:
-		ended, err := i.endHold(ctx, last, c)
-		return last, ended, err
+		ended := false
+		if last != 0 {
+			if ended, err = i.endHold(ctx, last, c); err != nil {
+				return last, ended, err
+			}
+		}
+		return last, ended, i.rememberEarly(ctx, n, scope, key)
 	}
 	c.IDs = []incidents.ID{open}
 	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {

@@ -168,7 +168,12 @@ func TestAHigherSeverityIsNews(t *testing.T) {
 	g.acknowledge(id)
 	n := g.request(alerts("a")...)
 	_, err := g.in.Update(g.Ctx(), id, incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts,
-		Late: g.late, Severity: "critical",
+		Late: g.late, Severity: "warning", Text: "the severity fell from critical to warning"})
+	require.NoError(t, err)
+	require.Equal(t, "updated: the severity fell from critical to warning; nobody is paged again", g.lastLine(id))
+	require.Empty(t, g.notices(id), "a lower severity is no news")
+	_, err = g.in.Update(g.Ctx(), id, incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts,
+		Late: g.late, Severity: "critical", Rose: true,
 		Text: "the severity rose from warning to critical"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"0.0.0 owner-notice ana email pending"}, g.notices(id))

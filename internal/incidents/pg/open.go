@@ -36,9 +36,15 @@ type openResult struct {
 
 // Open opens an incident and returns when it is durable: row, context, dynamic targets and first line of the timeline
 // are one statement. Calls that come at the same time share a statement. With a DedupKey whose incident is open, that
-// incident is returned with Known set, and none is opened.
+// incident is returned with Known set, and none is opened. With Early the new one is Held.
 func (i *Incidents) Open(ctx context.Context, n incidents.New) (incidents.Opened, error) {
 	n.DedupKey = shortKey(n.DedupKey)
+	if n.Early {
+		held, err := i.openEarly(ctx, n)
+		if err != nil || held.ID != 0 {
+			return held, postgres.MapError(err)
+		}
+	}
 	r, err := i.opening.Do(ctx, n)
 	if err != nil {
 		return incidents.Opened{}, postgres.MapError(err)
@@ -95,12 +101,7 @@ func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 	for round := 0; ; round++ {
 		rows, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidents, openParams(news))
 		for _, r := range rows {
-			switch r.ID {
-			case applicationChanged:
-				news[r.Ord].err = postgres.ErrApplicationChanged
-			case silencesChanged:
-				news[r.Ord].err = incidents.ErrSilencesChanged
-			default:
+			if news[r.Ord].err = changedMeanwhile(r.ID); news[r.Ord].err == nil {
 				news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: r.Bucket}
 			}
 		}
@@ -116,6 +117,17 @@ func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 				"the incident with this key is opened and resolved at the same time, try again")
 		}
 	}
+}
+
+// changedMeanwhile returns the error of a number in place of that of an incident.
+func changedMeanwhile(id int64) error {
+	switch id {
+	case applicationChanged:
+		return postgres.ErrApplicationChanged
+	case silencesChanged:
+		return incidents.ErrSilencesChanged
+	}
+	return nil
 }
 
 // findOpen looks up the open incidents of requests that have none yet, and returns how many still have none.

@@ -84,8 +84,8 @@ Payload:
 	{"sentry", "Sentry", "Issues and metric alerts, by an internal integration.",
 		"In Sentry: Settings, Developer Settings, New Internal Integration, with the alert rule action on and webhooks for issue. Then store its client secret here, so that signatures are checked.",
 		`Webhook URL: WITHTOKEN`, `{"action": "created", "data": {"issue": {"id": "test", "title": "Test of the integration", "level": "warning"}}}`, ""},
-	{"zabbix", "Zabbix", "Zabbix 6.4 or later, by the media type in deploy/zabbix/iris.yaml.",
-		"Import deploy/zabbix/iris.yaml under Alerts, Media types. Set its parameter, give a user the media Iris, and create a trigger action for this user.", `Parameter address of the media type: ADDRESS
+	{"zabbix", "Zabbix", "Zabbix 6.0 or later, by a media type in deploy/zabbix.",
+		"Import deploy/zabbix/iris.yaml (before Zabbix 6.4: iris-6.0.yaml) under Alerts, Media types. Set its parameter, give a user the media Iris, and create a trigger action for this user.", `Parameter address of the media type: ADDRESS
 “Send to” of the media: TOKEN`, "", ""},
 	{"uptime_kuma", "Uptime Kuma", "Monitors of Uptime Kuma, by a webhook.",
 		"In Uptime Kuma: Settings, Notifications, Setup, type Webhook.", `Post URL: ADDRESS

@@ -30,7 +30,7 @@ type Choice struct {
 	Plan       string // "" = the event opens no incident
 	Owner      PlanOwner
 	Rule       int  // the number of the rule that matched, from 1; 0 = none
-	RecordOnly bool // the rule says that the event opens no incident
+	RecordOnly bool // the rule, or the event itself, says that it opens no incident
 	Reason     string
 	Targets    []intake.Target // of the dynamic steps of the plan
 	plan       escalation.PlanID
@@ -58,6 +58,9 @@ func NewChooser(plans Plans, lookups escalation.Lookups, catchAll string, log *z
 // else the default plan of the integration, of the application, and of the installation. A plan that cannot be used is
 // skipped. The error is a NotFound fault if no plan is left.
 func (c Chooser) Choose(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Choice, error) {
+	if e.UpdateOnly {
+		return Choice{RecordOnly: true, Reason: "the delivery only updates an incident that is open"}, nil
+	}
 	e.Severity = severity(from, e)
 	route, err := c.router.Choose(ctx, from.Rules, e, now)
 	if err != nil {

@@ -76,7 +76,7 @@ const (
 	Acknowledged Outcome = "acknowledged"
 	Resolved     Outcome = "resolved"
 	Ignored      Outcome = "ignored"  // no incident is open with the key
-	Recorded     Outcome = "recorded" // a rule says that the event opens no incident
+	Recorded     Outcome = "recorded" // a rule, or the event itself, says that it opens no incident
 )
 
 // Result is what an event did, and to which incident; ID 0 = none.
@@ -128,7 +128,6 @@ func (r *Receiver) Receive(ctx context.Context, app auth.Application, from intak
 }
 
 func (r *Receiver) receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Result, error) {
-	e.Severity = severity(from, e)
 	key, err := r.key(ctx, app, from, e)
 	if err != nil {
 		return Result{}, err
@@ -195,6 +194,7 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 		if found {
 			return r.update(ctx, e, n, known)
 		}
+		n.Early = known.Early
 	}
 	chosen, err := r.d.Chooser.Choose(ctx, app, from, e, now)
 	if err != nil || chosen.RecordOnly {
@@ -208,7 +208,7 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 	if err != nil {
 		return Result{}, err
 	}
-	if opened.Known {
+	if opened.Known || opened.Held {
 		return r.update(ctx, e, n, opened)
 	}
 	r.d.Load.Accepted(app.ID, 1)
@@ -224,11 +224,17 @@ func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, 
 	}
 	d := incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: n.Late,
 		Text: intake.News(known.Facts, facts(e))}
-	if intake.Worse(intake.Severity(n.Severity), intake.Severity(known.Severity)) {
-		d.Severity = n.Severity
-		if known.Severity != "" {
+	before := intake.Severity(known.Severity)
+	switch {
+	case len(e.Alerts) > 0 && e.UpdateOnly: // no listed alert fires: none says how severe the incident is
+	case intake.Worse(intake.Severity(n.Severity), before):
+		d.Severity, d.Rose = n.Severity, true
+		if before != "" {
 			d.Text = joined(d.Text, "the severity rose from "+known.Severity+" to "+n.Severity)
 		}
+	case intake.Worse(before, e.Severity) && e.Severity != "": // a default severity lowers nothing
+		d.Severity = n.Severity
+		d.Text = joined(d.Text, "the severity fell from "+known.Severity+" to "+n.Severity)
 	}
 	if d.Text == "" && !known.Repage {
 		return Result{ID: known.ID, Outcome: Updated}, nil

@@ -10,18 +10,20 @@ import (
 
 // request returns the incident that an event asks for, without a plan.
 func request(app auth.Application, from intake.Integration, e intake.Event) (incidents.New, error) {
+	severity := severity(from, e)
 	n := incidents.New{
 		ApplicationID: app.ID, Integration: int64(from.ID), Actor: "integration " +
 			from.Name, Remark: e.FailureText(), DedupKey: e.Key,
-		Severity: string(e.Severity), DedupFacts: intake.Stored(facts(e)), Alerts: e.Alerts,
-		Late: incidents.Late{Within: app.LateWithin, Hold: app.LateHold},
+		Severity: string(severity), DedupFacts: intake.Stored(facts(e)), Alerts: e.Alerts,
+		StartsAt: e.StartsAt,
+		Late:     incidents.Late{Within: app.LateWithin, Hold: app.LateHold},
 	}
 	if len(n.Alerts) == 0 && e.Key != "" && e.Status == intake.Firing {
 		n.Alerts = []incidents.Alert{{Fingerprint: e.Key, Firing: true, StartsAt: e.StartsAt, EndsAt: e.EndsAt,
 			Labels: object(e.Labels), Annotations: object(e.Annotations)}}
 	}
 	var err error
-	n.Context, err = intake.ContextOf(e, from.Name, e.Severity)
+	n.Context, err = intake.ContextOf(e, from.Name, severity)
 	return n, err
 }
 

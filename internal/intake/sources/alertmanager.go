@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// Alertmanager decodes version 4 of Alertmanager's webhook. A group is one event. A group whose alerts were cut is
-// resolved only if no listed alert fires and none was cut.
+// Alertmanager decodes version 4 of Alertmanager's webhook. A group is one event. A group of which alerts were cut
+// (max_alerts) is not resolved. If no listed alert fires, it opens nothing: nobody knows whether one that was cut fires.
 func Alertmanager(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
@@ -40,10 +40,13 @@ func group(m members, body []byte) intake.Event {
 	if e.Severity = worst(alerts); e.Severity == "" {
 		e.SaySeverity(firstOf(common["severity"], common["priority"], common["level"]))
 	}
-	if cut := m.text("truncatedAlerts"); m.text("status") == "resolved" && (cut == "" || cut == "0") {
+	first := shown(alerts)
+	switch cut := m.text("truncatedAlerts"); {
+	case cut != "" && cut != "0":
+		e.UpdateOnly = first.text("status") == "resolved" || len(alerts) == 0 && m.text("status") == "resolved"
+	case m.text("status") == "resolved":
 		e.Status = intake.Resolved
 	}
-	first := shown(alerts)
 	own, ownLabels := first.within("annotations"), first.within("labels")
 	if len(alerts) > 1 {
 		own = members{} // says nothing about the others

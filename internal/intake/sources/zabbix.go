@@ -3,6 +3,7 @@ package sources
 import (
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/intake"
@@ -15,8 +16,13 @@ var zabbixSeverities = map[string]intake.Severity{
 	"0": intake.Info, "1": intake.Info, "2": intake.Warning, "3": intake.Warning, "4": intake.Error, "5": intake.Critical,
 }
 
-// Zabbix decodes what the media type deploy/zabbix/iris.yaml sends. A problem, its updates and its recovery have the
-// problem's event id.
+// zabbixNames are the numbers of Zabbix's severities by their default names.
+var zabbixNames = map[string]string{
+	"not classified": "0", "information": "1", "warning": "2", "average": "3", "high": "4", "disaster": "5",
+}
+
+// Zabbix decodes what the media types in deploy/zabbix send. A problem, its updates and its recovery have the problem's
+// event id.
 func Zabbix(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
@@ -30,12 +36,18 @@ func Zabbix(r intake.Request) ([]intake.Event, error) {
 	e := intake.Event{Status: intake.Firing, Key: ShortKey(id), Title: humanize.Shorten(m.text("name"), maxSummary),
 		Summary:  m.text("message", "opdata"),
 		Severity: zabbixSeverities[m.text("nseverity")], Labels: pick(m, "host"), Context: r.Body}
+	update := m.text("value") != "0" && m.text("update") == "1"
+	acknowledged, changed := strings.EqualFold(m.text("ack"), "yes"), false
+	if update {
+		changed = changeZabbixSeverity(&e, m, acknowledged)
+	}
 	switch {
 	case m.text("value") == "0":
 		e.Status = intake.Resolved
-	case m.text("update") == "1" && strings.EqualFold(m.text("ack"), "yes"):
+	case changed:
+	case update && acknowledged:
 		e.Status = intake.Acknowledged
-	case m.text("update") == "1":
+	case update:
 		return nil, nil // a comment
 	}
 	for _, tag := range zabbixTags(m["tags"]) {
@@ -47,7 +59,31 @@ func Zabbix(r intake.Request) ([]intake.Event, error) {
 		query := url.Values{"triggerid": {m.text("trigger_id")}, "eventid": {id}}
 		e.Links = addLink(nil, base+"/tr_events.php?"+query.Encode(), "Zabbix")
 	}
-	return []intake.Event{e}, nil
+	events := []intake.Event{e}
+	if changed && acknowledged {
+		e.Status = intake.Acknowledged
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// zabbixChange matches the sentence of {EVENT.UPDATE.ACTION} about the severity.
+var zabbixChange = regexp.MustCompile(`(?i)changed severity from (.+?) to (.+?)(?:,| and |$)`)
+
+// changeZabbixSeverity sets what an update says about the severity, and reports whether it changed. The change opens an
+// incident only if the severity may have risen and nobody acknowledged the problem.
+func changeZabbixSeverity(e *intake.Event, m members, acknowledged bool) (changed bool) {
+	said := zabbixChange.FindStringSubmatch(m.text("action"))
+	if said == nil {
+		return false
+	}
+	from, to := zabbixNames[strings.ToLower(said[1])], zabbixNames[strings.ToLower(said[2])]
+	to = firstOf(m.text("update_nseverity"), to)
+	if s, known := zabbixSeverities[to]; known {
+		e.Severity = s
+	}
+	e.UpdateOnly = acknowledged || from != "" && to != "" && to <= from
+	return true
 }
 
 // zabbixTags reads {EVENT.TAGSJSON}: an array, or a text with one.

@@ -18,6 +18,7 @@ type matcher struct {
 	label string
 	not   bool
 	value string
+	bare  bool        // value had no quotes
 	like  *expression // nil = equal to value
 }
 
@@ -47,11 +48,12 @@ const (
 )
 
 // first matches the label and the operator at the start of a matcher.
-var first = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.:-]*)\s*(=~|!~|!=|=)\s*`)
+var first = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.:-]*|"(?:[^"\\]|\\.)+")\s*(=~|!~|!=|=)\s*`)
 
 // Parse reads matchers that are about to be stored, in the syntax of Alertmanager: label="value", with =, !=, =~ or !~,
-// separated by commas, with or without braces. Values without special characters need no quotes. Expressions must match
-// the whole value. Expressions that are too large are an Invalid fault.
+// separated by commas, with or without braces. Names and values without special characters need no quotes. Expressions
+// must match the whole value. Expressions that are too large are an Invalid fault, and so are values without quotes that
+// have a quote inside, as in team=="db".
 func Parse(s string) (Matchers, error) {
 	if len(s) > maxLength {
 		return nil, fault.Invalidf("match", "match has more than %d bytes", maxLength)
@@ -59,6 +61,12 @@ func Parse(s string) (Matchers, error) {
 	out, err := Stored(s)
 	if err != nil {
 		return nil, err
+	}
+	for _, m := range out {
+		if m.bare && strings.Contains(m.value, `"`) {
+			return nil, fault.Invalidf("match", `the value %.60s of %.60s has a quote inside: write %[2]s="value" with one operator, or \" inside quotes`,
+				m.value, m.label)
+		}
 	}
 	if size := out.Cost(); size > max(maxSize, len(s)) {
 		return nil, fault.Invalidf("match",
@@ -93,11 +101,19 @@ func Stored(s string) (Matchers, error) {
 		if head == nil {
 			return nil, fault.Invalidf("match", `%.60q must begin with a label and =, !=, =~ or !~`, rest)
 		}
-		value, after, err := value(rest[len(head[0]):])
+		name := head[1]
+		if name[0] == '"' {
+			var err error
+			if name, err = strconv.Unquote(name); err != nil {
+				return nil, fault.Invalidf("match", "the quotes of %.60s are wrong", head[1])
+			}
+		}
+		text := rest[len(head[0]):]
+		value, after, err := value(text)
 		if err != nil {
 			return nil, err
 		}
-		m := matcher{label: head[1], not: head[2][0] == '!', value: value}
+		m := matcher{label: name, not: head[2][0] == '!', value: value, bare: !strings.HasPrefix(text, `"`)}
 		if strings.HasSuffix(head[2], "~") {
 			parsed, err := syntax.Parse(value, syntax.Perl) // alone, so that no parenthesis closes the group of compile
 			if err != nil {

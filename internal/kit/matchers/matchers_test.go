@@ -31,6 +31,25 @@ func TestMatchers(t *testing.T) {
 	}
 }
 
+func TestQuotesOfNamesAndValues(t *testing.T) {
+	t.Parallel()
+	m, err := matchers.Parse(`{"équipe du \"soir\""="db", team=db}`)
+	require.NoError(t, err)
+	labels := map[string]string{`équipe du "soir"`: "db", "team": "db"}
+	require.True(t, m.Match(func(name string) string { return labels[name] }))
+	for _, s := range []string{`""="x"`, `"team="x"`, `"te\xam"="x"`} {
+		_, err := matchers.Stored(s)
+		require.True(t, fault.Is(err, fault.Invalid), s)
+	}
+	for _, s := range []string{`team=="db"`, `team=d"b`, `a="b",team=~="db"`} {
+		_, err := matchers.Parse(s)
+		require.ErrorContains(t, err, "has a quote inside", s)
+		_, err = matchers.Stored(s)
+		require.NoError(t, err, "a stored one still works: %s", s)
+		require.NotEmpty(t, matchers.Outgrown(s), s)
+	}
+}
+
 // certain is what an expression says about a value, as Go's regexp does.
 func certain(t *testing.T, expression, value string) bool {
 	t.Helper()

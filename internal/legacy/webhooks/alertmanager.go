@@ -26,6 +26,7 @@ type alertGroup struct {
 	GroupLabels  map[string]string `json:"groupLabels"`
 	CommonLabels map[string]string `json:"commonLabels"`
 	Alerts       []alert           `json:"alerts"`
+	Truncated    json.RawMessage   `json:"truncatedAlerts"`
 }
 
 type alert struct {
@@ -63,6 +64,7 @@ func alertmanager(p payload) (delivery, error) {
 // setGroup sets what the delivery says about its alerts.
 func (d *delivery) setGroup(g alertGroup) {
 	d.resolved, d.key = g.Status == "resolved", g.GroupKey
+	d.cut = !slices.Contains([]string{"", "0", `"0"`, `""`, "null"}, string(g.Truncated))
 	if d.key == "" {
 		d.key = labelKey(g.GroupLabels)
 	}

@@ -167,6 +167,10 @@ func TestFiringOpensOnceAndResolvedResolves(t *testing.T) {
 	require.Equal(t, "300", text(t, post(signed, more)))
 	require.Equal(t, []string{"the alert group changed: 1 new alert (DiskFull)"}, f.updates)
 
+	over := strings.ReplaceAll(firing, `"status":"firing"`, `"status":"resolved"`)
+	cut := strings.Replace(over, `"truncatedAlerts":0`, `"truncatedAlerts":2`, 1)
+	require.Equal(t, "null", text(t, post(signed, cut)))
+	require.Empty(t, f.resolved, "an alert that max_alerts left out may fire")
 	require.Equal(t, "300", text(t, post(signed, strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`,
 		1))))
 	require.Equal(t, []incidents.ID{300}, f.resolved)

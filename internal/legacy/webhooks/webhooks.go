@@ -239,6 +239,7 @@ type delivery struct {
 	facts    []intake.Fact   // in canonical form: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
 	resolved bool
+	cut      bool // the sender left out alerts of the group, and they may fire
 	// unknownPlan is the title of the refusal if there is no such active plan; "" = a 404.
 	unknownPlan string
 	// emptyAnswer: the answer does not contain the number of the incident.
@@ -247,7 +248,11 @@ type delivery struct {
 
 // handle opens, updates or resolves an incident, and answers with its number.
 func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
-	if d.resolved {
+	switch {
+	case d.resolved && d.cut:
+		wire.JSON(w, http.StatusCreated, nil) // like a resolve that finds no incident
+		return
+	case d.resolved:
 		s.resolve(w, r, app, d)
 		return
 	}
@@ -294,9 +299,11 @@ func late(app auth.Application) incidents.Late {
 // open returns the incident of an earlier delivery with the same key, or opens one if limits allow it.
 func (s *Webhooks) open(ctx context.Context, app auth.Application, c choice, n incidents.New) (incidents.Opened, error) {
 	if n.DedupKey != "" {
-		if known, found, err := s.d.Incidents.ByKey(ctx, n); found || err != nil {
+		known, found, err := s.d.Incidents.ByKey(ctx, n)
+		if found || err != nil {
 			return known, err
 		}
+		n.Early = known.Early
 	}
 	err := s.checkLimits(ctx, app, n.PlanID)
 	if err == nil && c.owner != deliveryPlan {

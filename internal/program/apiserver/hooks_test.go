@@ -165,11 +165,22 @@ func TestAlertmanagerIntegration(t *testing.T) {
 	require.Equal(t, "updated "+id, outcome(t, answer))
 	require.Contains(t, s.one(`select text from timeline_entries where incident_id = $1::text::bigint and kind = 'updated'`, id), "the severity rose from warning to critical")
 
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, alertmanagerGroup)
+	require.Equal(t, "updated "+id, outcome(t, answer))
+	require.Equal(t, "the severity fell from critical to warning; nobody is paged again",
+		s.one(`select text from timeline_entries where incident_id = $1::text::bigint and kind = 'updated' order by id desc limit 1`, id))
+	require.Equal(t, "warning warning", s.one(`select severity || ' ' || (context->>'severity') from incident_contexts where incident_id = $1::text::bigint`, id))
+
 	over := strings.ReplaceAll(alertmanagerGroup, `"status":"firing"`, `"status":"resolved"`)
+	cut := strings.ReplaceAll(over, `"truncatedAlerts":0`, `"truncatedAlerts":3`)
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, cut)
+	require.Equal(t, "updated "+id, outcome(t, answer), "an alert that max_alerts left out may fire")
 	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, over)
 	require.Equal(t, "resolved "+id, outcome(t, answer))
 	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, over)
 	require.Equal(t, "ignored <nil>", outcome(t, answer))
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, cut)
+	require.Equal(t, "recorded <nil>", outcome(t, answer), "no listed alert fires")
 
 	for what, c := range map[string]struct {
 		path, authorization, body string
@@ -190,8 +201,8 @@ func TestAlertmanagerIntegration(t *testing.T) {
 
 	require.Eventually(t, func() bool {
 		i, payloads := s.shown("AM")
-		return i.Activity.Accepted == 5 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" &&
-			len(payloads) == 9 &&
+		return i.Activity.Accepted == 8 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" &&
+			len(payloads) == 12 &&
 			len(i.Tokens) == 1 && !i.Tokens[0].LastUsedAt.IsZero()
 	}, servertest.Patience, 20*time.Millisecond, "the deliveries are recorded")
 }
@@ -512,6 +523,40 @@ func TestSamplesOfOtherSources(t *testing.T) {
 			require.Equal(t, http.StatusOK, status, answer)
 			require.Contains(t, outcome(t, answer), want+" ", c.kind)
 		}
+	}
+}
+
+// TestAFiringAfterItsResolveIsHeldAtEveryHook posts the recovery before the problem.
+func TestAFiringAfterItsResolveIsHeldAtEveryHook(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	read := func(name string) string {
+		body, err := os.ReadFile("../../intake/sources/testdata/" + name + ".json")
+		require.NoError(t, err)
+		return string(body)
+	}
+	for kind, c := range map[string]struct{ over, firing string }{
+		"alertmanager": {strings.ReplaceAll(alertmanagerGroup, `"status":"firing"`, `"status":"resolved"`), alertmanagerGroup},
+		"datadog":      {read("datadog-recovered"), read("datadog-triggered")},
+		"generic":      {`{"id":"job","status":"resolved"}`, `{"id":"job","status":"firing"}`},
+		"pagerduty": {`{"routing_key":"TOKEN","event_action":"resolve","dedup_key":"k"}`,
+			`{"routing_key":"TOKEN","event_action":"trigger","dedup_key":"k","payload":{"summary":"s","source":"h","severity":"error"}}`},
+		"sentry":      {read("sentry-resolved"), read("sentry-event")},
+		"uptime_kuma": {read("uptime_kuma-up"), read("uptime_kuma-down")},
+		"zabbix":      {read("zabbix-recovery"), read("zabbix-problem")},
+	} {
+		token := s.add(intake.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
+		path := "/v1/hooks/" + kind + "/" + token
+		if kind == "pagerduty" {
+			path = "/v2/enqueue"
+		}
+		for _, body := range []string{c.over, c.firing, c.firing} {
+			status, answer := s.send(path, "", strings.ReplaceAll(body, "TOKEN", token))
+			require.Less(t, status, 300, "%s: %v", kind, answer)
+		}
+		require.Equal(t, "1 true late firing", s.one(`select count(*) || ' ' || bool_and(i.resolved) || ' ' || min(t.reason)
+			from incidents i join integrations g on g.id = i.integration_id left join incident_timers t on t.incident_id = i.id
+			where g.name = $1`, kind), kind)
 	}
 }
 

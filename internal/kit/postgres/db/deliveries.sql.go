@@ -99,7 +99,11 @@ const findByKeys = `-- name: FindByKeys :many
 
 select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
     coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
-    coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
+    coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds,
+    (e.dedup_key is not null)::boolean as early, coalesce(e.fingerprints, '{}')::text[] as early_fingerprints,
+    coalesce(e.starts_ats, '{}')::timestamptz[] as early_starts, coalesce(e.repeated, false)::boolean as early_repeated,
+    coalesce(e.incident_id, 0)::bigint as early_incident, coalesce(e.resolved_at, 'epoch')::timestamptz as early_at,
+    coalesce(extract(epoch from statement_timestamp() - e.resolved_at), 0)::float8 as early_seconds
 from (
     select k.ord, k.application_id, k.dedup_key,
         coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(k.opener, ''), '')) as plan_key
@@ -130,7 +134,13 @@ left join lateral (
     where o.id is null and r.application_id = u.application_id and r.plan_key = u.plan_key and r.dedup_key = u.dedup_key
     limit 1
 ) g on true
-where o.id is not null or g.incident_id is not null
+left join lateral (
+    select r.application_id, r.plan_key, r.dedup_key, r.fingerprints, r.starts_ats, r.repeated, r.incident_id, r.resolved_at
+    from early_resolves r
+    where o.id is null and r.application_id = u.application_id and r.plan_key = u.plan_key and r.dedup_key = u.dedup_key
+    limit 1
+) e on true
+where o.id is not null or g.incident_id is not null or e.dedup_key is not null
 `
 
 type FindByKeysParams struct {
@@ -143,14 +153,21 @@ type FindByKeysParams struct {
 }
 
 type FindByKeysRow struct {
-	Ord             int
-	OpenID          int64
-	DedupFacts      json.RawMessage
-	Severity        string
-	Repage          bool
-	Untouched       bool
-	ResolvedID      int64
-	ResolvedSeconds float64
+	Ord               int
+	OpenID            int64
+	DedupFacts        json.RawMessage
+	Severity          string
+	Repage            bool
+	Untouched         bool
+	ResolvedID        int64
+	ResolvedSeconds   float64
+	Early             bool
+	EarlyFingerprints []string
+	EarlyStarts       []time.Time
+	EarlyRepeated     bool
+	EarlyIncident     int64
+	EarlyAt           time.Time
+	EarlySeconds      float64
 }
 
 // Statements of webhook deliveries: open incidents by their key, alerts, held deliveries, restarts.
@@ -180,6 +197,13 @@ func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindB
 			&i.Untouched,
 			&i.ResolvedID,
 			&i.ResolvedSeconds,
+			&i.Early,
+			&i.EarlyFingerprints,
+			&i.EarlyStarts,
+			&i.EarlyRepeated,
+			&i.EarlyIncident,
+			&i.EarlyAt,
+			&i.EarlySeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -204,6 +228,21 @@ type FireAlertsParams struct {
 func (q *Queries) FireAlerts(ctx context.Context, arg FireAlertsParams) error {
 	_, err := q.db.Exec(ctx, fireAlerts, arg.IncidentID, arg.Fingerprints)
 	return err
+}
+
+const forgetEarlyResolves = `-- name: ForgetEarlyResolves :execrows
+delete from early_resolves e
+where e.ctid = any(array(
+    select o.ctid from early_resolves o where o.resolved_at < statement_timestamp() - make_interval(secs => $1::float8)
+    limit 10000 for update skip locked))
+`
+
+func (q *Queries) ForgetEarlyResolves(ctx context.Context, keepSeconds float64) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetEarlyResolves, keepSeconds)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const forgetFacts = `-- name: ForgetFacts :exec
@@ -242,6 +281,18 @@ func (q *Queries) ForgetRestarts(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const holdOnIncident = `-- name: HoldOnIncident :exec
+update early_resolves e set incident_id = i.id
+from incidents i
+where i.id = $1 and e.application_id = i.application_id and e.plan_key = i.plan_key and e.dedup_key = i.dedup_key
+`
+
+// Notes which incident holds the firing delivery that followed an early resolve.
+func (q *Queries) HoldOnIncident(ctx context.Context, id incidents.ID) error {
+	_, err := q.db.Exec(ctx, holdOnIncident, id)
+	return err
 }
 
 const knownAlerts = `-- name: KnownAlerts :many
@@ -440,6 +491,49 @@ func (q *Queries) PutAlerts(ctx context.Context, arg PutAlertsParams) error {
 		arg.EndsAts,
 		arg.Labels,
 		arg.Annotations,
+	)
+	return err
+}
+
+const rememberResolve = `-- name: RememberResolve :exec
+with said as (
+    select $4::bigint as application_id, lower(rtrim($5::text)) as plan_key,
+        $6::text as dedup_key, statement_timestamp() - make_interval(secs => $7::float8) as since
+)
+insert into early_resolves as e (application_id, plan_key, dedup_key, fingerprints, starts_ats, repeated)
+select s.application_id, s.plan_key, s.dedup_key, $1::text[], $2::timestamptz[],
+    exists (select from resolved_groups g where g.application_id = s.application_id and g.plan_key = s.plan_key
+        and g.dedup_key = s.dedup_key and g.resolved_at >= s.since)
+from said s
+where (left(s.plan_key, 1) = chr(31) or exists (select from plans p where lower(p.name) = s.plan_key))
+    and (select count(*) from (select from early_resolves o where o.application_id = s.application_id and o.plan_key = s.plan_key
+        and o.dedup_key <> s.dedup_key limit $3::int) others) < $3::int
+on conflict (application_id, plan_key, dedup_key) do update
+set fingerprints = excluded.fingerprints, starts_ats = excluded.starts_ats, resolved_at = excluded.resolved_at,
+    repeated = excluded.repeated or e.resolved_at >= (select since from said),
+    incident_id = case when e.resolved_at >= (select since from said) then e.incident_id end
+`
+
+type RememberResolveParams struct {
+	Fingerprints  []string
+	StartsAts     []time.Time
+	Most          int
+	ApplicationID int64
+	Plan          string
+	DedupKey      string
+	KeepSeconds   float64
+}
+
+// Remembers a resolve that found no open incident, unless the integration or plan has so many already.
+func (q *Queries) RememberResolve(ctx context.Context, arg RememberResolveParams) error {
+	_, err := q.db.Exec(ctx, rememberResolve,
+		arg.Fingerprints,
+		arg.StartsAts,
+		arg.Most,
+		arg.ApplicationID,
+		arg.Plan,
+		arg.DedupKey,
+		arg.KeepSeconds,
 	)
 	return err
 }

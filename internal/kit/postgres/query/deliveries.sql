@@ -4,7 +4,11 @@
 -- name: FindByKeys :many
 select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
     coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
-    coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
+    coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds,
+    (e.dedup_key is not null)::boolean as early, coalesce(e.fingerprints, '{}')::text[] as early_fingerprints,
+    coalesce(e.starts_ats, '{}')::timestamptz[] as early_starts, coalesce(e.repeated, false)::boolean as early_repeated,
+    coalesce(e.incident_id, 0)::bigint as early_incident, coalesce(e.resolved_at, 'epoch')::timestamptz as early_at,
+    coalesce(extract(epoch from statement_timestamp() - e.resolved_at), 0)::float8 as early_seconds
 from (
     select k.ord, k.application_id, k.dedup_key,
         coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(k.opener, ''), '')) as plan_key
@@ -35,7 +39,13 @@ left join lateral (
     where o.id is null and r.application_id = u.application_id and r.plan_key = u.plan_key and r.dedup_key = u.dedup_key
     limit 1
 ) g on true
-where o.id is not null or g.incident_id is not null;
+left join lateral (
+    select r.*
+    from early_resolves r
+    where o.id is null and r.application_id = u.application_id and r.plan_key = u.plan_key and r.dedup_key = u.dedup_key
+    limit 1
+) e on true
+where o.id is not null or g.incident_id is not null or e.dedup_key is not null;
 
 -- Notes deliveries, and how often their integrations repeat one without news. It waits for no lock: the next delivery of an incident that is
 -- being changed is noted instead.
@@ -128,6 +138,37 @@ set incident_id = excluded.incident_id, resolved_at = excluded.resolved_at;
 select g.incident_id from resolved_groups g
 where g.application_id = sqlc.arg(application_id) and g.plan_key = lower(rtrim(sqlc.arg(plan)::text))
   and g.dedup_key = sqlc.arg(dedup_key)::text;
+
+-- Remembers a resolve that found no open incident, unless the integration or plan has so many already.
+-- name: RememberResolve :exec
+with said as (
+    select sqlc.arg(application_id)::bigint as application_id, lower(rtrim(sqlc.arg(plan)::text)) as plan_key,
+        sqlc.arg(dedup_key)::text as dedup_key, statement_timestamp() - make_interval(secs => sqlc.arg(keep_seconds)::float8) as since
+)
+insert into early_resolves as e (application_id, plan_key, dedup_key, fingerprints, starts_ats, repeated)
+select s.application_id, s.plan_key, s.dedup_key, sqlc.arg(fingerprints)::text[], sqlc.arg(starts_ats)::timestamptz[],
+    exists (select from resolved_groups g where g.application_id = s.application_id and g.plan_key = s.plan_key
+        and g.dedup_key = s.dedup_key and g.resolved_at >= s.since)
+from said s
+where (left(s.plan_key, 1) = chr(31) or exists (select from plans p where lower(p.name) = s.plan_key))
+    and (select count(*) from (select from early_resolves o where o.application_id = s.application_id and o.plan_key = s.plan_key
+        and o.dedup_key <> s.dedup_key limit sqlc.arg(most)::int) others) < sqlc.arg(most)::int
+on conflict (application_id, plan_key, dedup_key) do update
+set fingerprints = excluded.fingerprints, starts_ats = excluded.starts_ats, resolved_at = excluded.resolved_at,
+    repeated = excluded.repeated or e.resolved_at >= (select since from said),
+    incident_id = case when e.resolved_at >= (select since from said) then e.incident_id end;
+
+-- name: ForgetEarlyResolves :execrows
+delete from early_resolves e
+where e.ctid = any(array(
+    select o.ctid from early_resolves o where o.resolved_at < statement_timestamp() - make_interval(secs => sqlc.arg(keep_seconds)::float8)
+    limit 10000 for update skip locked));
+
+-- Notes which incident holds the firing delivery that followed an early resolve.
+-- name: HoldOnIncident :exec
+update early_resolves e set incident_id = i.id
+from incidents i
+where i.id = @id and e.application_id = i.application_id and e.plan_key = i.plan_key and e.dedup_key = i.dedup_key;
 
 -- name: ForgetResolvedGroups :execrows
 delete from resolved_groups g
