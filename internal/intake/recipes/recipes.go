@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -93,8 +92,8 @@ const (
 //go:embed senders/*.yaml
 var embedded embed.FS
 
-// Builtin returns the recipes of this program.
-var Builtin = sync.OnceValue(func() *Book {
+// Builtin reads the recipes of this program. A program does so once.
+func Builtin() *Book {
 	files, err := fs.Sub(embedded, "senders")
 	book := &Book{byName: map[string]*Recipe{}}
 	if err == nil {
@@ -104,7 +103,7 @@ var Builtin = sync.OnceValue(func() *Book {
 		panic(err) // a test reads all of them
 	}
 	return book
-})
+}
 
 // Book is a set of recipes. It is safe for concurrent use.
 type Book struct {

@@ -13,7 +13,7 @@ import (
 // and one whose integration names the recipe. The last reads all recipes, as a program does when it starts.
 func BenchmarkRecipes(b *testing.B) {
 	unknown := request(`{"id": "job-17", "title": "Backup failed", "severity": "high", "host": "db7", "labels": {"team": "db"}}`)
-	known, ok := recipes.Builtin().Named("uptime_kuma")
+	known, ok := builtin.Named("uptime_kuma")
 	require.True(b, ok)
 	recognised := SampleRequest(known.Samples[0])
 	named := recognised
@@ -21,7 +21,7 @@ func BenchmarkRecipes(b *testing.B) {
 	for name, c := range map[string]struct {
 		book    *recipes.Book
 		request intake.Request
-	}{"without": {nil, unknown}, "unknown": {recipes.Builtin(), unknown}, "recognised": {recipes.Builtin(), recognised}, "named": {recipes.Builtin(), named}} {
+	}{"without": {nil, unknown}, "unknown": {builtin, unknown}, "recognised": {builtin, recognised}, "named": {builtin, named}} {
 		b.Run(name, func(b *testing.B) {
 			decode := Generic(c.book)
 			for b.Loop() {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -42,7 +41,7 @@ func TestSubjectsOfMails(t *testing.T) {
 		"OK button does not work":                {intake.Firing, "ok button does not work"},
 		"The disk is not OK: [RESOLVED] is next": {intake.Firing, "the disk is not ok: [resolved] is next"},
 	} {
-		e := only(t, Email(recipes.Builtin()), letter("Subject: "+subject, "x"))
+		e := only(t, Email(builtin), letter("Subject: "+subject, "x"))
 		require.Equal(t, want.status, e.Status, subject)
 		require.Equal(t, want.key, e.Key, subject)
 		require.Equal(t, subject, e.Title)
@@ -51,17 +50,17 @@ func TestSubjectsOfMails(t *testing.T) {
 
 func TestKeysOfMails(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "<alert-0123456789abcdef>", only(t, Email(recipes.Builtin()),
+	require.Equal(t, "<alert-0123456789abcdef>", only(t, Email(builtin),
 		letter("Subject: a\nReferences: <alert-0123456789abcdef-2026-11-22@alertmanager> <b@c>", "")).Key)
-	require.Equal(t, "<first@x>", only(t, Email(recipes.Builtin()),
+	require.Equal(t, "<first@x>", only(t, Email(builtin),
 		letter("Subject: a\nIn-Reply-To: <second@x>\nReferences: <first@x> <second@x>", "")).Key)
-	require.Equal(t, "<second@x>", only(t, Email(recipes.Builtin()), letter("Subject: a\nIn-Reply-To: <second@x>", "")).Key)
+	require.Equal(t, "<second@x>", only(t, Email(builtin), letter("Subject: a\nIn-Reply-To: <second@x>", "")).Key)
 	r := request(letter("Subject: a\nIn-Reply-To: <second@x>", ""))
 	r.Query = func(name string) string { return map[string]string{KeyParameter: "of-the-address"}[name] }
-	events, err := Email(recipes.Builtin())(r)
+	events, err := Email(builtin)(r)
 	require.NoError(t, err)
 	require.Equal(t, "of-the-address", events[0].Key)
-	require.Len(t, only(t, Email(recipes.Builtin()), letter("Subject: "+strings.Repeat("a", 900), "")).Key, 64)
+	require.Len(t, only(t, Email(builtin), letter("Subject: "+strings.Repeat("a", 900), "")).Key, 64)
 }
 
 func TestExpressionsOverMails(t *testing.T) {
@@ -69,7 +68,7 @@ func TestExpressionsOverMails(t *testing.T) {
 	r := request(letter("Subject: job 17\nX-State: done\nX-Severity: high", "host: db7\nruns"))
 	r.Settings = json.RawMessage(`{"key":"{{ subject.split(' ')[1] }}","title":"{{ sender }}: {{ subject }}","status":"{{ 'ok' if headers['x-state'] == 'done' else 'firing' }}",
 		"severity":"{{ headers['x-severity'] }}","labels":{"host":"{{ body.split('\n')[0]|replace('host: ', '') }}"}}`)
-	events, err := Email(recipes.Builtin())(r)
+	events, err := Email(builtin)(r)
 	require.NoError(t, err)
 	e := events[0]
 	require.Equal(t, intake.Resolved, e.Status)
@@ -88,11 +87,11 @@ func TestMailsThatNobodyWroteAsAnAlert(t *testing.T) {
 		"Content-Type: multipart/report; report-type=delivery-status; boundary=x": "bounce",
 		strings.TrimSpace(strings.Repeat("Received: from a by b\n", 31)):          "loop",
 	} {
-		_, err := Email(recipes.Builtin())(request(letter("Subject: a\n"+headers, "x")))
+		_, err := Email(builtin)(request(letter("Subject: a\n"+headers, "x")))
 		require.True(t, fault.Is(err, fault.Invalid), headers)
 		require.Contains(t, fault.Public(err), why, headers)
 	}
-	require.Equal(t, "a", only(t, Email(recipes.Builtin()),
+	require.Equal(t, "a", only(t, Email(builtin),
 		letter("Subject: a\nAuto-Submitted: auto-generated\nX-Auto-Response-Suppress: All", "x")).Key)
 }
 
@@ -109,21 +108,21 @@ func TestAnswersBouncesAndInvitations(t *testing.T) {
 		"Subject: Delivery Status Notification (Failure)\nAuto-Submitted: auto-generated": "bounce",
 		"Subject: Planning\n" + invitation:                                                "invitation",
 	} {
-		_, err := Email(recipes.Builtin())(request(letter(headers,
+		_, err := Email(builtin)(request(letter(headers,
 			"--x\nContent-Type: text/plain\n\nx\n--x\nContent-Type: text/calendar; method=REQUEST\n\nBEGIN:VCALENDAR\n--x--")))
 		require.True(t, fault.Is(err, fault.Invalid), headers)
 		require.Contains(t, fault.Public(err), why, headers)
 	}
 	for _, subject := range []string{"Automatic reply: queue is stuck", "Undeliverable: 300 mails in the queue", "Delivery has failed 3 times"} {
-		require.Equal(t, subject, only(t, Email(recipes.Builtin()), letter("Subject: "+subject, "x")).Title)
+		require.Equal(t, subject, only(t, Email(builtin), letter("Subject: "+subject, "x")).Title)
 	}
 }
 
 // TestThreads: the first mail of a thread is known by its subject, its answers also by its id.
 func TestThreads(t *testing.T) {
 	t.Parallel()
-	first := only(t, Email(recipes.Builtin()), letter("Subject: Disk full\nMessage-Id: <1@mon>", "x"))
-	reply := only(t, Email(recipes.Builtin()), letter("Subject: Re: Disk full\nIn-Reply-To: <1@mon>\nReferences: <1@mon>", "x"))
+	first := only(t, Email(builtin), letter("Subject: Disk full\nMessage-Id: <1@mon>", "x"))
+	reply := only(t, Email(builtin), letter("Subject: Re: Disk full\nIn-Reply-To: <1@mon>\nReferences: <1@mon>", "x"))
 	require.Equal(t, "disk full", first.Key)
 	require.Equal(t, "<1@mon>", reply.Key)
 	require.Equal(t, []string{first.Key}, reply.OtherKeys)
@@ -132,7 +131,7 @@ func TestThreads(t *testing.T) {
 // What a mail says about its recipient is a secret: it is in no context.
 func TestContextOfAMail(t *testing.T) {
 	t.Parallel()
-	e := only(t, Email(recipes.Builtin()), letter("Subject: a\nTo: secret@iris\nCc: secret@iris\nDelivered-To: secret@iris\nReceived: for <secret@iris>\nX-Job: 17", "text"))
+	e := only(t, Email(builtin), letter("Subject: a\nTo: secret@iris\nCc: secret@iris\nDelivered-To: secret@iris\nReceived: for <secret@iris>\nX-Job: 17", "text"))
 	require.NotContains(t, string(e.Context), "secret")
 	require.JSONEq(t, `{"subject":"a","sender":"mon@example.com","body":"text","headers":{"date":"Sun, 22 Nov 2026 09:13:57 +0000","from":"mon@example.com","subject":"a","x-job":"17"}}`,
 		string(e.Context))
@@ -145,9 +144,9 @@ func TestPartsOfMailsAreBounded(t *testing.T) {
 		nested += fmt.Sprintf("Content-Type: multipart/mixed; boundary=b%dx\n\n--b%dx\n", k, k)
 		end = fmt.Sprintf("\n--b%dx--", k) + end
 	}
-	e := only(t, Email(recipes.Builtin()), "Subject: deep\r\n"+strings.ReplaceAll(nested+"\nx"+end, "\n", "\r\n"))
+	e := only(t, Email(builtin), "Subject: deep\r\n"+strings.ReplaceAll(nested+"\nx"+end, "\n", "\r\n"))
 	require.Empty(t, e.Summary)
-	e = only(t, Email(recipes.Builtin()), letter("Subject: long", strings.Repeat("x", 10*maxMailText)))
+	e = only(t, Email(builtin), letter("Subject: long", strings.Repeat("x", 10*maxMailText)))
 	require.LessOrEqual(t, len(e.Summary), maxMailText+3)
 }
 
@@ -159,7 +158,7 @@ func FuzzEmail(f *testing.F) {
 	}
 	f.Add([]byte("From: \xff\x00\nReferences: <\xff\x00>\nSubject: =?utf-8?Q?=00=FF?=\nContent-Transfer-Encoding: quoted-printable\n\n=00=FF"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		events, err := Email(recipes.Builtin())(request(string(body)))
+		events, err := Email(builtin)(request(string(body)))
 		if err != nil {
 			require.True(t, fault.Is(err, fault.Invalid))
 			return

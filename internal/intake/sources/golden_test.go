@@ -17,6 +17,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
+// builtin are the recipes of the program. Reading them takes a while.
+var builtin = recipes.Builtin()
+
 // samples returns the payloads in testdata: TYPE-CASE.json, and mails: TYPE-CASE.eml. They have the form that
 // Alertmanager 0.34, Grafana 12 and 8, Events API v2, Alert API v2, Datadog and Amazon SNS (2026), Sentry 26, Zabbix 7,
 // Uptime Kuma 2.5, Nagios 4 and Icinga 2 send.
@@ -43,7 +46,7 @@ func TestSamples(t *testing.T) {
 	for name, body := range samples(t) {
 		kind, _, _ := strings.Cut(name, "-")
 		seen[kind] = true
-		decode := All(recipes.Builtin())[kind]
+		decode := All(builtin)[kind]
 		require.NotNil(t, decode, "testdata/%s: All in sources.go has no type %s", name, kind)
 		events, err := decode(request(string(body)))
 		require.NoError(t, err, name)
@@ -68,7 +71,7 @@ func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {
 			`{"title":"$EVENT_TITLE"}`, "title"},
 		{Zabbix, `{"event_id":"{EVENT.ID}"}`, "event_id"}, {UptimeKuma, `{}`, "msg"}, {UptimeKuma,
 			`{"heartbeat":{},"monitor":{}}`, "monitor.id"},
-		{Nagios, `{"host":"$HOSTNAME$"}`, "host"}, {Sentry, `{"action":"triggered"}`, "data"}, {SNS(recipes.Builtin()),
+		{Nagios, `{"host":"$HOSTNAME$"}`, "host"}, {Sentry, `{"action":"triggered"}`, "data"}, {SNS(builtin),
 			`{"Type":"Notification"}`, "Message"},
 	} {
 		_, err := c.decode(request(c.body))
@@ -77,7 +80,7 @@ func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {
 		require.Equal(t, fault.Invalid, f.Kind, c.body)
 		require.Equal(t, c.field, f.Field, c.body)
 	}
-	for kind, decode := range All(recipes.Builtin()) {
+	for kind, decode := range All(builtin) {
 		for _, body := range []string{"", "{", "[7]"} {
 			if (kind == "generic" || kind == "sns") && body == "{" {
 				continue // pages as text
@@ -96,9 +99,9 @@ func TestWhatSaysNothingAboutAnAlertIsNoEvent(t *testing.T) {
 		`{"heartbeat":{"status":3},"monitor":{"id":1}}`:                            UptimeKuma,
 		`{"action":"assigned","data":{"issue":{"id":"1"}}}`:                        Sentry,
 		`{"action":"created","data":{"installation":{"uuid":"a"}}}`:                Sentry,
-		`{"Type":"UnsubscribeConfirmation"}`:                                       SNS(recipes.Builtin()),
-		`{"AlarmName":"a","AlarmArn":"b","NewStateValue":"INSUFFICIENT_DATA"}`:     SNS(recipes.Builtin()),
-		`{"Type":"SubscriptionConfirmation","SubscribeURL":"https://sns.example"}`: SNS(recipes.Builtin()),
+		`{"Type":"UnsubscribeConfirmation"}`:                                       SNS(builtin),
+		`{"AlarmName":"a","AlarmArn":"b","NewStateValue":"INSUFFICIENT_DATA"}`:     SNS(builtin),
+		`{"Type":"SubscriptionConfirmation","SubscribeURL":"https://sns.example"}`: SNS(builtin),
 	} {
 		events, err := decode(request(body))
 		require.NoError(t, err, body)
@@ -115,8 +118,8 @@ func TestNothingResolvesOnDoubt(t *testing.T) {
 		`{"host":"a","state":"UP"}`:                                         Nagios,
 		`{"heartbeat":{},"monitor":{"id":1}}`:                               UptimeKuma,
 		`{"alerts":[{"status":"resolved"}],"status":"x"}`:                   Alertmanager,
-		`{"AlarmName":"a","NewStateValue":"new"}`:                           SNS(recipes.Builtin()),
-		`{"id":1,"status":"unknown"}`:                                       Generic(recipes.Builtin()),
+		`{"AlarmName":"a","NewStateValue":"new"}`:                           SNS(builtin),
+		`{"id":1,"status":"unknown"}`:                                       Generic(builtin),
 		`{"message":"a","alias":"b","status":"closed"}`:                     Opsgenie,
 		`{"groupKey":"a","status":"resolved","truncatedAlerts":"3"}`:        Grafana,
 		`{"action":"open","data":{"metric_alert":{"id":1,"title":"a"}}}`:    Sentry,

@@ -11,12 +11,13 @@ import (
 // Recipes returns the recipes of this program and those in a folder; "" = none. An error names the file, or the sample
 // that does not become what its recipe says.
 func Recipes(folder string) (*recipes.Book, error) {
-	book, err := recipes.Builtin().With(folder)
+	builtin := recipes.Builtin()
+	book, err := builtin.With(folder)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range book.All() {
-		if known, ok := recipes.Builtin().Named(r.Name); ok && known == r {
+		if known, ok := builtin.Named(r.Name); ok && known == r {
 			continue // a test tries them
 		}
 		if err := TrySamples(book, r); err != nil {

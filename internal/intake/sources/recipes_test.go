@@ -16,7 +16,7 @@ import (
 // it resolves has the key of the one that fired.
 func TestSamplesOfRecipes(t *testing.T) {
 	t.Parallel()
-	book := recipes.Builtin()
+	book := builtin
 	for _, r := range book.All() {
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +55,7 @@ the recipes. ADDRESS and WITHTOKEN stand for the address of an integration witho
 | sender | recipe | integrations of type |
 |---|---|---|
 `)
-	all := recipes.Builtin().All()
+	all := builtin.All()
 	doors := func(r *recipes.Recipe) string {
 		var out []string
 		if len(r.Webhook) > 0 {

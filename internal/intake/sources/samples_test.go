@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -16,7 +15,7 @@ func TestSampleContexts(t *testing.T) {
 		require.NoError(t, err, source)
 		require.Contains(t, string(context), `"title"`, source)
 	}
-	require.Len(t, Samples(), len(All(recipes.Builtin()))-1, "each source but email has a sample")
+	require.Len(t, Samples(), len(All(builtin))-1, "each source but email has a sample")
 	_, err := Sample("email")
 	require.True(t, fault.Is(err, fault.NotFound))
 }

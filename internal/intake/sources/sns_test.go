@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/recipes"
 )
 
 // The signature of SNS covers some members of a delivery and no header. Whatever somebody adds elsewhere, or writes
@@ -28,7 +27,7 @@ func TestUnsignedMembersOfSNSAreNeverRead(t *testing.T) {
 			"SubscribeURL": "https://sns.eu-west-1.amazonaws.com/"},
 	} {
 		decode := func(body string, header string) []intake.Event {
-			events, err := SNS(recipes.Builtin())(intake.Request{Body: []byte(body), Header: func(string) string { return header }})
+			events, err := SNS(builtin)(intake.Request{Body: []byte(body), Header: func(string) string { return header }})
 			require.NoError(t, err, name)
 			return events
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
@@ -105,37 +104,37 @@ func TestPagerDuty(t *testing.T) {
 
 func TestGeneric(t *testing.T) {
 	t.Parallel()
-	e := only(t, Generic(recipes.Builtin()), `{"id":17,"title":"Backup failed","message":"exit 2","status":"firing","severity":"high","labels":{"team":"db"},"url":"https://ci.example/17"}`)
+	e := only(t, Generic(builtin), `{"id":17,"title":"Backup failed","message":"exit 2","status":"firing","severity":"high","labels":{"team":"db"},"url":"https://ci.example/17"}`)
 	require.Equal(t, "17", e.Key)
 	require.Equal(t, "exit 2", e.Summary)
 	require.Equal(t, intake.Error, e.Severity)
-	require.Equal(t, intake.Resolved, only(t, Generic(recipes.Builtin()), `{"id":"job-17","status":"OK"}`).Status)
-	require.Equal(t, only(t, Generic(recipes.Builtin()), `{"title":"a","host":"h"}`).Key,
-		only(t, Generic(recipes.Builtin()), `{"host":"h","title":"a","x":1}`).Key)
-	require.NotEqual(t, only(t, Generic(recipes.Builtin()), `{"title":"a","host":"h"}`).Key,
-		only(t, Generic(recipes.Builtin()), `{"title":"a","host":"g"}`).Key)
-	e = only(t, Generic(recipes.Builtin()), "Disk full\non db7")
+	require.Equal(t, intake.Resolved, only(t, Generic(builtin), `{"id":"job-17","status":"OK"}`).Status)
+	require.Equal(t, only(t, Generic(builtin), `{"title":"a","host":"h"}`).Key,
+		only(t, Generic(builtin), `{"host":"h","title":"a","x":1}`).Key)
+	require.NotEqual(t, only(t, Generic(builtin), `{"title":"a","host":"h"}`).Key,
+		only(t, Generic(builtin), `{"title":"a","host":"g"}`).Key)
+	e = only(t, Generic(builtin), "Disk full\non db7")
 	require.Equal(t, "Disk full", e.Title)
 	require.Equal(t, "on db7", e.Summary)
-	events, err := Generic(recipes.Builtin())(request(`[{"id":1},7,{"id":2}]`))
+	events, err := Generic(builtin)(request(`[{"id":1},7,{"id":2}]`))
 	require.NoError(t, err)
 	require.Len(t, events, 2)
 	form := request("id=1&title=x+y")
 	form.Header = func(string) string { return "application/x-www-form-urlencoded" }
-	events, err = Generic(recipes.Builtin())(form)
+	events, err = Generic(builtin)(form)
 	require.NoError(t, err)
 	require.Equal(t, "x y", events[0].Title)
 	form.Body = []byte(`{"id": "job-17", "title": "x+y"}`)
-	events, err = Generic(recipes.Builtin())(form)
+	events, err = Generic(builtin)(form)
 	require.NoError(t, err)
 	require.Equal(t, "x+y", events[0].Title, "curl calls JSON a form")
 	require.Equal(t, "job-17", events[0].Key)
 	for _, wrong := range []string{"", " ", "[]", "[1]", "[" + strings.Repeat(`{},`, maxEvents) + "{}]"} {
-		_, err := Generic(recipes.Builtin())(request(wrong))
+		_, err := Generic(builtin)(request(wrong))
 		require.True(t, fault.Is(err, fault.Invalid), wrong)
 	}
 	for broken, says := range map[string]bool{"{": false, "[prod] disk full": false, "{{x}} is down": false, "{\"title\":\"a\nb\"}": true, `[{"title":1`: true} {
-		e := only(t, Generic(recipes.Builtin()), broken)
+		e := only(t, Generic(builtin), broken)
 		title, _, _ := strings.Cut(broken, "\n")
 		require.Equal(t, title, e.Title, "what is not JSON is a text")
 		require.Equal(t, says, e.FailureText() != "", broken)
@@ -174,7 +173,7 @@ func FuzzDecoders(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, members int) {
 		body = swollen(body, max(0, min(members, 50_000)))
-		all := All(recipes.Builtin())
+		all := All(builtin)
 		all["v1"] = PagerDutyV1
 		for name, decode := range all {
 			deadline := time.AfterFunc(decodeDeadline,
@@ -248,7 +247,7 @@ func BenchmarkDecoders(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%dMiB", kind, size), func(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				for b.Loop() {
-					events, err := All(recipes.Builtin())[kind](request(string(intake.Bounded(body))))
+					events, err := All(builtin)[kind](request(string(intake.Bounded(body))))
 					if err != nil {
 						b.Fatal(err)
 					}

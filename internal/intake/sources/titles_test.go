@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/recipes"
 )
 
 func TestAPayloadWithoutATitleHasOne(t *testing.T) {
@@ -28,7 +27,7 @@ func TestAPayloadWithoutATitleHasOne(t *testing.T) {
 func decodeGeneric(t *testing.T, body string) intake.Event {
 	t.Helper()
 	none := func(string) string { return "" }
-	found, err := Generic(recipes.Builtin())(intake.Request{Header: none, Query: none, Body: []byte(body)})
+	found, err := Generic(builtin)(intake.Request{Header: none, Query: none, Body: []byte(body)})
 	require.NoError(t, err)
 	return found[0]
 }

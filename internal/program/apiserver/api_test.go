@@ -40,6 +40,9 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
+// builtin are the recipes of the program. Reading them takes a while.
+var builtin = recipes.Builtin()
+
 // seed makes two people, a team, an application, a plan of two steps with its template, and three incidents.
 const seed = `
 insert into users (name, full_name) values ('ann', 'Ann Lee'), ('bob', '');
@@ -80,9 +83,9 @@ func newFixture(t *testing.T) *fixture {
 	plans := pgcatalog.NewPlans(f.db)
 	senders := pgintake.NewIntegrations(f.db, secrets)
 	sending := integrations.New(integrations.Deps{Store: senders, Heartbeats: pgintake.New(f.db), Applications: apps,
-		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Recipes: recipes.Builtin(), Previewer: receiving.Previewer{
+		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Recipes: builtin, Previewer: receiving.Previewer{
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps,
-			Decoders: sources.All(recipes.Builtin()), Alerts: senders}})
+			Decoders: sources.All(builtin), Alerts: senders}})
 	table := typed(f.db, apps, notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 		Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle}), wake, sending,
 		intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps, Lookups: pgnotifications.New(f.db), Load: idle})

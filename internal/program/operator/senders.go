@@ -13,7 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
-	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -60,7 +59,7 @@ type Content = intake.Content
 
 // Add adds an integration and returns its token. It returns a Conflict fault if the name exists.
 func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err error) {
-	if err := n.Check(Types(), recipes.Builtin().Names()); err != nil {
+	if err := n.Check(Types(), nil); err != nil {
 		return "", err
 	}
 	app, err := s.application(ctx, n.Application)
