@@ -52,7 +52,7 @@ func TestWhatIsReadCanBeWrittenBack(t *testing.T) {
 		{owner, "/v1/integrations/generic", "id name created_at created_by may_edit team address secrets tokens activity"},
 		{owner, "/v1/integrations/heartbeat", "id name created_at created_by may_edit team address secrets tokens activity"},
 		{owner, "/v1/integrations/heartbeat/heartbeats/default",
-			"id name integration created_at created_by state last_ping_at deadline missed_at incident_id"},
+			"id name integration created_at created_by state last_ping_at deadline missed_at failure incident_id running_since last_run_seconds"},
 		{owner, "/v1/rotations/1", "id team timezone"},
 		{owner, "/v1/teams/ops", "members managed_members admins"},
 		{owner, "/v1/teams/ops/rosters/r", "id team"},

@@ -69,6 +69,10 @@ type Heartbeat struct {
 	Reported   bool      // the miss was reported as an event
 	Incident   int64     // that the report opened; 0 = none
 	CheckAt    time.Time // no decision is needed before, unless it is missed
+
+	StartedAt time.Time     // of the oldest run that is expected to end; zero = there is none
+	LastRun   time.Duration // how long the run took that ended last; 0 = none has ended
+	Failure   string        // why it is missed, if not for a missing ping
 }
 
 // Reception says when pings could be received. Outages do not count against heartbeats.
@@ -77,10 +81,7 @@ type Reception struct {
 	Since  time.Time // the end of the latest outage
 }
 
-// Ping is a ping with the token of an integration, which must have the type.
-type Ping struct{ Token, Type, Name string }
-
-// Pinged says what a ping found. It was stored if the integration has the wanted type and is switched on.
+// Pinged says what a call found. It was stored if the integration has the wanted type and is switched on.
 type Pinged struct {
 	Integration intake.Integration // has only a number, a name, a type and Enabled; number 0 = no integration has the token
 	Token       int64              // the number of the token
@@ -92,7 +93,7 @@ type State string
 
 // The states.
 const (
-	Waiting State = "waiting" // it was never pinged: its first interval begins with its first ping
+	Waiting State = "waiting" // it was never called: its first interval begins with its first ping or start
 	Alive   State = "alive"
 	Missed  State = "missed"
 	Off     State = "off"
@@ -105,19 +106,20 @@ func (h Heartbeat) State() State {
 		return Off
 	case !h.MissedAt.IsZero():
 		return Missed
-	case h.LastPingAt.IsZero():
+	case h.waitsSince().IsZero():
 		return Waiting
 	}
 	return Alive
 }
 
-// Deadline returns when the heartbeat is missed without a further ping. Zero = never: it was never pinged, or is
-// switched off. After an outage of the reception the heartbeat has its whole interval again.
+// Deadline returns when the heartbeat is missed without a further ping. Zero = never: it was neither pinged nor started,
+// or is switched off. A run must end within interval and grace too. After an outage of the reception the heartbeat has its whole interval again.
 func (h Heartbeat) Deadline(r Reception) time.Time {
-	if !h.Enabled || h.LastPingAt.IsZero() {
+	since := h.waitsSince()
+	if !h.Enabled || since.IsZero() {
 		return time.Time{}
 	}
-	begin := slices.MaxFunc([]time.Time{h.LastPingAt, h.Since, r.Since}, time.Time.Compare)
+	begin := slices.MaxFunc([]time.Time{since, h.Since, r.Since}, time.Time.Compare)
 	return begin.Add(h.Every + h.Grace)
 }
 
@@ -167,19 +169,32 @@ func Decide(h Heartbeat, r Reception) Action {
 	return Nothing
 }
 
-// Event returns the event that reports the heartbeat with a status.
-func (h Heartbeat) Event(status intake.Status) intake.Event {
-	last := h.LastPingAt.UTC().Truncate(time.Second)
-	context, _ := json.Marshal(map[string]any{"heartbeat": map[string]any{
+// maxQuoted is how many bytes of a text are in the summary of an event. Its context has the whole text.
+const maxQuoted = 500
+
+// Event returns the event that reports the heartbeat with a status. text is the last text of the program.
+func (h Heartbeat) Event(status intake.Status, text Text) intake.Event {
+	about := map[string]any{
 		"name": h.Name, "description": h.Description, "every_seconds": int64(h.Every.Seconds()), "grace_seconds": int64(h.Grace.Seconds()),
-		"last_ping_at": last.Format(time.RFC3339),
-	}}) // plain values can always be encoded
+	}
+	title, summary := "missed", fmt.Sprintf("No ping since %s; one is expected every %s.", moment(h.LastPingAt), span(h.Every))
+	if h.Failure != "" {
+		title, summary, about["failure"] = "failed", strings.ToUpper(h.Failure[:1])+h.Failure[1:]+".", h.Failure
+	}
+	if !h.LastPingAt.IsZero() {
+		about["last_ping_at"] = h.LastPingAt.UTC().Truncate(time.Second).Format(time.RFC3339)
+	}
+	if !text.At.IsZero() {
+		about["text"], about["text_at"] = text.Body, text.At.UTC().Truncate(time.Second).Format(time.RFC3339)
+	}
+	if text.Body != "" && text.At.Equal(h.MissedAt) { // it came with the failure
+		summary += " " + Cut(text.Body, maxQuoted)
+	}
+	context, _ := json.Marshal(map[string]any{"heartbeat": about}) // plain values can always be encoded
 	e := intake.Event{
-		Status: status, Key: fmt.Sprintf("heartbeat/%d", h.ID), Title: "Heartbeat " + h.Name +
-			" missed", Severity: h.Severity,
-		Summary: strings.TrimSpace(fmt.Sprintf("No ping since %s; one is expected every %s. %s",
-			last.Format("2006-01-02 15:04:05 UTC"), span(h.Every), h.Description)),
-		Labels: map[string]string{"heartbeat": h.Name}, StartsAt: h.MissedAt, Context: context,
+		Status: status, Key: fmt.Sprintf("heartbeat/%d", h.ID), Title: "Heartbeat " + h.Name + " " + title, Severity: h.Severity,
+		Summary: strings.TrimSpace(summary + " " + h.Description),
+		Labels:  map[string]string{"heartbeat": h.Name}, StartsAt: h.MissedAt, Context: context,
 	}
 	if status == intake.Resolved {
 		e.EndsAt = h.LastPingAt

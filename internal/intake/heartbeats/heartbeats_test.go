@@ -87,7 +87,7 @@ func TestEvent(t *testing.T) {
 	h := heartbeats.Heartbeat{ID: 7, LastPingAt: at(0), MissedAt: at(95),
 		Content: heartbeats.Content{Name: "backup", Description: "Runbook: wiki/backup",
 			Every: 90 * time.Minute, Grace: 5 * time.Minute, Severity: intake.Critical, Plan: "database"}}
-	e := h.Event(intake.Firing)
+	e := h.Event(intake.Firing, heartbeats.Text{})
 	require.Equal(t, "heartbeat/7", e.Key)
 	require.Equal(t, "Heartbeat backup missed", e.Title)
 	require.Equal(t, "No ping since 2026-11-22 00:00:00 UTC; one is expected every 1h30m. Runbook: wiki/backup",
@@ -95,7 +95,7 @@ func TestEvent(t *testing.T) {
 	require.Equal(t, intake.Critical, e.Severity)
 	require.JSONEq(t, `{"heartbeat":{"name":"backup","description":"Runbook: wiki/backup","every_seconds":5400,"grace_seconds":300,"last_ping_at":"2026-11-22T00:00:00Z"}}`,
 		string(e.Context))
-	require.Equal(t, e.Key, h.Event(intake.Resolved).Key)
+	require.Equal(t, e.Key, h.Event(intake.Resolved, heartbeats.Text{}).Key)
 
 	from := intake.Integration{Content: intake.Content{DefaultPlan: "all", Rules: []intake.Rule{{Plan: "ruled"}}}}
 	require.Equal(t, "database", h.From(from).DefaultPlan)

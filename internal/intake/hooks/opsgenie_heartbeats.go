@@ -36,8 +36,8 @@ func (h *Hooks) opsgenieHeartbeats(r chi.Router) {
 // pingAlert stores a ping. As Opsgenie does, it accepts a ping of an unknown heartbeat; the integration shows it.
 func (h *Hooks) pingAlert(w http.ResponseWriter, r *http.Request) {
 	a := &alertRequest{w: w, r: r, begun: time.Now(), d: &delivery{h: h}}
-	a.err = h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: intake.Opsgenie,
-		Name: wire.Param(r, "name")})
+	_, a.err = h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: intake.Opsgenie,
+		Name: wire.Param(r, "name"), Signal: heartbeats.Success})
 	if a.err != nil {
 		a.refuse()
 		return

@@ -25,15 +25,37 @@ type Heartbeat struct {
 	Plan         operation.Text   `json:"plan" doc:"null = the integration routes its incidents."`
 	Severity     operation.Text   `json:"severity"`
 	Enabled      bool             `json:"enabled"`
-	State        heartbeats.State `json:"state" enum:"waiting,alive,missed,off" doc:"waiting = never pinged: the first interval begins with the first ping."`
+	State        heartbeats.State `json:"state" enum:"waiting,alive,missed,off" doc:"waiting = never pinged or started: the first interval begins then. missed = an incident is open; failure says why."`
 	LastPingAt   *time.Time       `json:"last_ping_at"`
-	Deadline     *time.Time       `json:"deadline" doc:"When the heartbeat is missed if no ping comes; null = never pinged, or off."`
+	Deadline     *time.Time       `json:"deadline" doc:"When the heartbeat is missed if no ping comes; null = never pinged or started, or off."`
 	MissedAt     *time.Time       `json:"missed_at"`
+	Failure      operation.Text   `json:"failure" doc:"Why it is missed, if not for a missing ping: the program failed, or a run has not ended."`
 	Incident     *int64           `json:"incident_id" doc:"The incident of the current miss; null = none."`
+	RunningSince *time.Time       `json:"running_since" doc:"When the oldest run began that is expected to end; null = there is none."`
+	LastRun      *float64         `json:"last_run_seconds" doc:"How long the run took that ended last; null = none has ended."`
 	CreatedBy    string           `json:"created_by"`
 	CreatedAt    *time.Time       `json:"created_at"`
+	Runs         []Run            `json:"runs,omitempty" doc:"Up to 30 runs, latest first. Only of one heartbeat, not in lists."`
+	Text         *HeartbeatText   `json:"text,omitempty" doc:"The last text of the program. Only of one heartbeat, for administrators and owners of the application, as it may have secrets; left out = none."`
 
 	tag string
+}
+
+// Run is the time from a start of a program to its end.
+type Run struct {
+	ID        operation.Text     `json:"rid" doc:"What the program calls the run; null = nothing."`
+	StartedAt *time.Time         `json:"started_at"`
+	EndedAt   *time.Time         `json:"ended_at" doc:"null = it has not ended."`
+	Seconds   *float64           `json:"seconds" doc:"How long it took; null = it has not ended."`
+	Outcome   heartbeats.Outcome `json:"outcome" enum:"running,succeeded,failed,lost" doc:"lost = it did not end in time, or before the next run of that rid began."`
+	ExitCode  *int               `json:"exit_code" doc:"null = the program did not say it."`
+}
+
+// HeartbeatText is a text of a program.
+type HeartbeatText struct {
+	Signal heartbeats.Signal `json:"signal" enum:"success,start,fail,log"`
+	At     *time.Time        `json:"at"`
+	Body   string            `json:"body" doc:"The first 10,000 bytes."`
 }
 
 // Tag names the state of the settings.
@@ -123,6 +145,9 @@ type HeartbeatStore interface {
 	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content,
 		actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
+	// Runs returns the kept runs of a heartbeat, latest first, Text its last text.
+	Runs(ctx context.Context, of heartbeats.ID) ([]heartbeats.Run, error)
+	Text(ctx context.Context, of heartbeats.ID) (heartbeats.Text, error)
 }
 
 // Heartbeats are the operations on heartbeats. They are safe for concurrent use.
@@ -148,6 +173,7 @@ func showHeartbeat(h heartbeats.Heartbeat, r heartbeats.Reception) Heartbeat {
 		EverySeconds: int64(h.Every / time.Second), GraceSeconds: int64(h.Grace / time.Second),
 		Plan: operation.Text(h.Plan), Severity: operation.Text(h.Severity), Enabled: h.Enabled, State: h.State(),
 		LastPingAt: instant(h.LastPingAt), Deadline: instant(h.Deadline(r)),
+		Failure: operation.Text(h.Failure), RunningSince: instant(h.StartedAt), LastRun: operation.OrNull(h.LastRun.Seconds()),
 		MissedAt: instant(h.MissedAt), Incident: operation.OrNull(h.Incident), CreatedBy: h.CreatedBy,
 		CreatedAt: instant(h.CreatedAt), tag: h.Tag()}
 }
@@ -184,7 +210,30 @@ func (h *Heartbeats) get(ctx context.Context, by operation.Actor, one OneHeartbe
 		return Heartbeat{}, err
 	}
 	found, reception, err := h.find(ctx, by, of, one.Heartbeat)
-	return showHeartbeat(found, reception), err
+	if err != nil {
+		return Heartbeat{}, err
+	}
+	out := showHeartbeat(found, reception)
+	runs, err := h.deps.Heartbeats.Runs(ctx, found.ID)
+	if err != nil {
+		return out, err
+	}
+	out.Runs = make([]Run, len(runs))
+	for k, r := range runs {
+		out.Runs[k] = Run{ID: operation.Text(r.Name), StartedAt: instant(r.StartedAt), EndedAt: instant(r.EndedAt), Outcome: r.Outcome, ExitCode: r.ExitCode}
+		if !r.EndedAt.IsZero() {
+			took := r.EndedAt.Sub(r.StartedAt).Seconds()
+			out.Runs[k].Seconds = &took
+		}
+	}
+	if _, err := h.deps.application(ctx, by, of.Application); err != nil { // as for payloads
+		return out, fault.When(err, fault.Forbidden, nil)
+	}
+	text, err := h.deps.Heartbeats.Text(ctx, found.ID)
+	if !text.At.IsZero() {
+		out.Text = &HeartbeatText{text.Signal, instant(text.At), text.Body}
+	}
+	return out, err
 }
 
 // find returns a heartbeat of an integration. An unknown name is a NotFound fault.

@@ -25,9 +25,11 @@ type Heartbeats interface {
 	// Postpone stores when heartbeats that need no decision and are not missed are checked next, unless they were
 	// changed since they were read.
 	Postpone(ctx context.Context, checked []heartbeats.Heartbeat, r heartbeats.Reception) error
-	// Miss marks a heartbeat as missed, if no ping came since it was read, and returns when; zero = one came. It is
-	// fenced by the lease.
-	Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat) (time.Time, error)
+	// Miss marks a heartbeat as missed, if no ping came since it was read, and returns when; zero = one came. Runs that
+	// began until overdue are not expected to end any more. It is fenced by the lease.
+	Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat, overdue time.Time) (time.Time, error)
+	// Text returns the last text of a heartbeat.
+	Text(ctx context.Context, of heartbeats.ID) (heartbeats.Text, error)
 	// Reported stores that the miss was reported. If the mark was removed meanwhile, it is there again, so that the
 	// next pass resolves the incident.
 	Reported(ctx context.Context, h heartbeats.Heartbeat, incident int64) error
@@ -141,7 +143,7 @@ func (m *Monitor) pass(ctx context.Context) (err error) {
 			continue
 		}
 		delete(m.putOff, h.ID)
-		if err := m.act(ctx, leases[int(int64(h.ID)%buckets.Count)], h, action); err != nil {
+		if err := m.act(ctx, leases[int(int64(h.ID)%buckets.Count)], h, reception, action); err != nil {
 			if fault.Is(err, fault.Unavailable) {
 				return err // the database cannot be reached
 			}
@@ -156,10 +158,11 @@ func (m *Monitor) pass(ctx context.Context) (err error) {
 
 // act carries out a decision. Each step can be repeated: if the process ends between two of them, the owner of the
 // bucket goes on.
-func (m *Monitor) act(ctx context.Context, lease buckets.Lease, h heartbeats.Heartbeat, action heartbeats.Action) (err error) {
+func (m *Monitor) act(ctx context.Context, lease buckets.Lease, h heartbeats.Heartbeat, r heartbeats.Reception, action heartbeats.Action) (err error) {
 	defer fault.Recover(&err) // a panic delays no other heartbeat
 	if action == heartbeats.Miss {
-		if h.MissedAt, err = m.d.Heartbeats.Miss(ctx, m.d.Leases.ProcessID(), lease, h); err != nil || h.MissedAt.IsZero() {
+		h = h.Missing(r)
+		if h.MissedAt, err = m.d.Heartbeats.Miss(ctx, m.d.Leases.ProcessID(), lease, h, h.Overdue(r)); err != nil || h.MissedAt.IsZero() {
 			return err
 		}
 		m.missed.Inc()
@@ -167,12 +170,16 @@ func (m *Monitor) act(ctx context.Context, lease buckets.Lease, h heartbeats.Hea
 			zap.Time("last_ping_at", h.LastPingAt))
 	}
 	if action == heartbeats.Resolve {
-		if _, err := m.send(ctx, h, intake.Resolved); err != nil {
+		if _, err := m.send(ctx, h, h.Event(intake.Resolved, heartbeats.Text{})); err != nil {
 			return err
 		}
 		return m.d.Heartbeats.Ended(ctx, h)
 	}
-	result, err := m.send(ctx, h, intake.Firing)
+	text, err := m.d.Heartbeats.Text(ctx, h.ID)
+	if err != nil {
+		return err
+	}
+	result, err := m.send(ctx, h, h.Event(intake.Firing, text))
 	if err != nil {
 		return err
 	}
@@ -180,7 +187,7 @@ func (m *Monitor) act(ctx context.Context, lease buckets.Lease, h heartbeats.Hea
 }
 
 // send reports the heartbeat. A refusal is logged, counted, and shown on the integration.
-func (m *Monitor) send(ctx context.Context, h heartbeats.Heartbeat, status intake.Status) (receiving.Result, error) {
+func (m *Monitor) send(ctx context.Context, h heartbeats.Heartbeat, e intake.Event) (receiving.Result, error) {
 	from, err := m.d.Integrations.ByName(ctx, h.Integration)
 	if err != nil {
 		return receiving.Result{}, err
@@ -189,13 +196,12 @@ func (m *Monitor) send(ctx context.Context, h heartbeats.Heartbeat, status intak
 	if err != nil {
 		return receiving.Result{}, err
 	}
-	e := h.Event(status)
 	result, err := m.d.Receiver.Receive(ctx, app, h.From(from), e, time.Now())
 	if err != nil && !fault.Is(err, fault.Unavailable) {
 		m.failed.Inc()
 		m.d.Log.Error("the incident of a heartbeat cannot be changed, retrying",
 			zap.String("integration", h.Integration),
-			zap.String("heartbeat", h.Name), zap.String("status", string(status)), zap.Error(err))
+			zap.String("heartbeat", h.Name), zap.String("status", string(e.Status)), zap.Error(err))
 		refused := receiving.Usage{Refused: 1, Refusal: "heartbeat " + h.Name + ": " + fault.Public(err)}
 		_ = m.d.Integrations.Record(ctx, map[intake.ID]receiving.Usage{from.ID: refused}) // the log has it too
 	}

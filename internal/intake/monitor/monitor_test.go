@@ -24,6 +24,7 @@ type world struct {
 	h         heartbeats.Heartbeat
 	reception heartbeats.Reception
 	refuse    error
+	text      heartbeats.Text
 	events    []intake.Event
 	refusals  []string
 	auth.Applications
@@ -40,13 +41,15 @@ func (w *world) Postpone(_ context.Context, checked []heartbeats.Heartbeat, r he
 	return nil
 }
 
-func (w *world) Miss(_ context.Context, _ string, lease buckets.Lease, h heartbeats.Heartbeat) (time.Time, error) {
+func (w *world) Miss(_ context.Context, _ string, lease buckets.Lease, h heartbeats.Heartbeat, _ time.Time) (time.Time, error) {
 	if lease.Epoch == 0 || !h.LastPingAt.Equal(w.h.LastPingAt) {
 		return time.Time{}, nil
 	}
 	w.h.MissedAt = w.reception.LastAt
 	return w.h.MissedAt, nil
 }
+
+func (w *world) Text(context.Context, heartbeats.ID) (heartbeats.Text, error) { return w.text, nil }
 
 func (w *world) Reported(_ context.Context, h heartbeats.Heartbeat, incident int64) error {
 	w.h.Reported, w.h.Incident = true, incident
@@ -123,6 +126,21 @@ func TestAMissedHeartbeatIsReportedOnceAndResolved(t *testing.T) {
 	require.Empty(t, pass(3*time.Minute))
 	require.Len(t, pass(4*time.Minute), 1, "the next miss")
 	require.InDelta(t, 2, testutil.ToFloat64(m.missed), 0)
+}
+
+func TestAFailureIsReportedWithItsText(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	w := &world{h: heartbeats.Heartbeat{ID: 7, LastPingAt: begin, MissedAt: begin.Add(time.Second), Failure: "exit code 3",
+		Content: heartbeats.Content{Name: "a", Every: time.Minute, Enabled: true}},
+		text: heartbeats.Text{At: begin.Add(time.Second), Body: "disk full"}}
+	m := newMonitor(t, w)
+	require.NoError(t, m.pass(t.Context()))
+	require.Len(t, w.events, 1)
+	require.Equal(t, "Exit code 3. disk full", w.events[0].Summary)
+	require.Contains(t, string(w.events[0].Context), `"text":"disk full"`)
+	require.NoError(t, m.pass(t.Context()))
+	require.Len(t, w.events, 1, "once")
 }
 
 func TestARefusedReportIsTriedAgainLater(t *testing.T) {

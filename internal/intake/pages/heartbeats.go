@@ -1,7 +1,9 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
+	"time"
 
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/intake"
@@ -41,6 +43,9 @@ func (b beat) IntegrationHref() string { return href(b.Integration) }
 func (b beat) Health() health {
 	switch b.State {
 	case heartbeats.Missed:
+		if b.Failure != "" {
+			return health{Text: "failed", Kind: "bad"}
+		}
 		return health{Text: "late", Kind: "bad"}
 	case heartbeats.Waiting:
 		return health{Text: "never seen", Kind: "info"}
@@ -52,6 +57,42 @@ func (b beat) Health() health {
 
 // EveryText and GraceText are the periods in words.
 func (b beat) EveryText() string { return page.Period(b.EverySeconds) }
+
+// LastRunText is how long the last run took; "" = none has ended.
+func (b beat) LastRunText() string { return took(b.LastRun) }
+
+// took is a time in words, in whole seconds, or in milliseconds if it is shorter.
+func took(seconds *float64) string {
+	if seconds == nil {
+		return ""
+	}
+	d := time.Duration(*seconds * float64(time.Second))
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return page.Period(int64(d.Round(time.Second) / time.Second))
+}
+
+// runRow is a run as the page of the heartbeat shows it.
+type runRow struct{ integrations.Run }
+
+// RunRows are the latest runs.
+func (b beat) RunRows() []runRow {
+	out := make([]runRow, len(b.Runs))
+	for k, r := range b.Runs {
+		out[k] = runRow{r}
+	}
+	return out
+}
+
+// Took is how long the run took; "" = it has not ended.
+func (r runRow) Took() string { return took(r.Seconds) }
+
+// Health is the outcome in words.
+func (r runRow) Health() health {
+	kind := map[heartbeats.Outcome]string{heartbeats.Running: "info", heartbeats.Succeeded: "good"}[r.Outcome]
+	return health{Text: string(r.Outcome), Kind: cmp.Or(kind, "bad")}
+}
 
 // GraceText is how much later a ping may come.
 func (b beat) GraceText() string { return page.Period(b.GraceSeconds) }
@@ -91,6 +132,7 @@ type beatView struct {
 	Plans        []string // suggestions
 	Address      string   // with the place of the token
 	Command      string
+	Signals      bool // the address takes signals
 }
 
 // newHeartbeat shows the form for a further heartbeat.
@@ -124,7 +166,7 @@ func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integratio
 	v.Plans = pagescatalog.PlanNames(r, h.Plans)
 	if !v.New {
 		title, v.Address = v.B.Name, h.ping(i, v.B.Name)
-		v.Command = "curl -fsS --retry 5 " + v.Address
+		v.Command, v.Signals = "curl -fsS --retry 5 "+v.Address, i.Type == intake.Heartbeat
 		if i.Type == intake.Opsgenie {
 			v.Command = `curl -fsS --retry 5 -H "Authorization: GenieKey TOKEN" ` + v.Address
 		}

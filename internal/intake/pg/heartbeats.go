@@ -1,4 +1,4 @@
-// This file stores heartbeats: their settings, their pings and what was reported about them. The edge that takes pings,
+// This file stores heartbeats: their settings, their plain pings and what was reported about them. The edge that takes pings,
 // the monitor, /v1 and the command line use it. It decides nothing about heartbeats.
 
 package pg
@@ -21,49 +21,66 @@ import (
 
 // Heartbeats stores heartbeats. It is safe for concurrent use.
 type Heartbeats struct {
-	db    *postgres.DB
-	pings *postgres.Batches[heartbeats.Ping, heartbeats.Pinged]
-	now   *time.Time // of tests; nil = the clock of the database
+	db      *postgres.DB
+	pings   *postgres.Batches[heartbeats.Ping, found]
+	signals *postgres.Batches[signal, struct{}]
+	now     *time.Time // of tests; nil = the clock of the database
 }
 
-// Batches of pings: their size, and how many run at the same time.
+// found is what a call found. busy = a ping may end a run or a miss.
+type found struct {
+	heartbeats.Pinged
+	busy bool
+}
+
+// Batches of pings and of signals: their size, and how many run at the same time.
 const (
-	maxPings = 500
-	pingRuns = 2
+	maxPings   = 500
+	maxSignals = 50
+	pingRuns   = 2
 )
 
 // New returns the adapter over d.
-func New(d *postgres.DB) *Heartbeats {
-	s := &Heartbeats{db: d}
+func New(d *postgres.DB) *Heartbeats { return newHeartbeats(d, nil) }
+
+// At returns the adapter with a fixed clock, for tests.
+func (s *Heartbeats) At(now time.Time) *Heartbeats { return newHeartbeats(s.db, &now) }
+
+func newHeartbeats(d *postgres.DB, now *time.Time) *Heartbeats {
+	s := &Heartbeats{db: d, now: now}
 	s.pings = postgres.NewBatches(d, maxPings, pingRuns, s.ping)
+	s.signals = postgres.NewBatches(d, maxSignals, pingRuns, s.signal)
 	return s
 }
 
-// At returns the adapter with a fixed clock, for tests.
-func (s *Heartbeats) At(now time.Time) *Heartbeats {
-	c := &Heartbeats{db: s.db, now: &now}
-	c.pings = postgres.NewBatches(s.db, maxPings, pingRuns, c.ping)
-	return c
-}
-
-// Ping stores a ping. It returns when the ping is durable. Pings that come at the same time share a statement.
+// Ping stores a call. It returns when the call is durable. Calls that come at the same time share a transaction. Most
+// are pings that change one row; only the others, and pings that may end a run or a miss, take a second step.
 func (s *Heartbeats) Ping(ctx context.Context, p heartbeats.Ping) (heartbeats.Pinged, error) {
-	return s.pings.Do(ctx, p)
+	to, err := s.pings.Do(ctx, p)
+	allowed := to.Heartbeat != 0 && to.Integration.Enabled && to.Integration.Type == p.Type
+	if err != nil || !allowed || p.Plain() && !to.busy {
+		return to.Pinged, err
+	}
+	_, err = s.signals.Do(ctx, signal{to.Heartbeat, p})
+	return to.Pinged, err
 }
 
-// ping stores pings by one statement.
-func (s *Heartbeats) ping(ctx context.Context, pings []heartbeats.Ping) ([]heartbeats.Pinged, error) {
-	type key struct{ hash, name, kind string }
-	keyOf := func(p heartbeats.Ping) key {
-		return key{string(intake.Hash(p.Token)), postgres.Storable(p.Name), postgres.Storable(p.Type)}
+// ping stores pings by one statement. Of other calls it finds only the heartbeats.
+func (s *Heartbeats) ping(ctx context.Context, pings []heartbeats.Ping) ([]found, error) {
+	type key struct {
+		hash, name, kind string
+		plain            bool
 	}
-	params, seen := postgresdb.PingHeartbeatsParams{Now: s.now}, map[key]heartbeats.Pinged{}
+	keyOf := func(p heartbeats.Ping) key {
+		return key{string(intake.Hash(p.Token)), postgres.Storable(p.Name), postgres.Storable(p.Type), p.Plain()}
+	}
+	params, seen := postgresdb.PingHeartbeatsParams{Now: s.now}, map[key]found{}
 	for _, p := range pings {
 		k := keyOf(p)
 		if _, twice := seen[k]; !twice {
-			seen[k] = heartbeats.Pinged{}
-			params.Hashes, params.Names, params.Types = append(params.Hashes, []byte(k.hash)), append(params.Names,
-				k.name), append(params.Types, k.kind)
+			seen[k] = found{}
+			params.Hashes, params.Names = append(params.Hashes, []byte(k.hash)), append(params.Names, k.name)
+			params.Types, params.Plain = append(params.Types, k.kind), append(params.Plain, k.plain)
 		}
 	}
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).PingHeartbeats, params)
@@ -71,12 +88,12 @@ func (s *Heartbeats) ping(ctx context.Context, pings []heartbeats.Ping) ([]heart
 		return nil, err
 	}
 	for _, r := range rows {
-		seen[key{string(r.Hash), r.Name, r.Wanted}] = heartbeats.Pinged{Token: r.TokenID,
+		seen[key{string(r.Hash), r.Name, r.Wanted, r.Plain}] = found{busy: r.Busy, Pinged: heartbeats.Pinged{Token: r.TokenID,
 			Heartbeat: heartbeats.ID(r.HeartbeatID),
 			Integration: intake.Integration{ID: intake.ID(r.IntegrationID),
-				Content: intake.Content{Name: r.Integration, Type: r.Type, Enabled: r.Enabled}}}
+				Content: intake.Content{Name: r.Integration, Type: r.Type, Enabled: r.Enabled}}}}
 	}
-	return postgres.Convert(pings, func(p heartbeats.Ping) heartbeats.Pinged { return seen[keyOf(p)] }), nil
+	return postgres.Convert(pings, func(p heartbeats.Ping) found { return seen[keyOf(p)] }), nil
 }
 
 // KeepReception stores that pings can be received now. After an outage it returns how long nobody could store that;
@@ -123,18 +140,24 @@ func (s *Heartbeats) Postpone(ctx context.Context, checked []heartbeats.Heartbea
 }
 
 // Miss marks a heartbeat as missed, if no ping came since it was read, and returns when. It returns zero if one came.
-// It is fenced by the lease of the heartbeat's bucket.
-func (s *Heartbeats) Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat) (at time.Time, err error) {
+// Runs that began until overdue are not expected to end any more. It is fenced by the lease of the heartbeat's bucket.
+func (s *Heartbeats) Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat, overdue time.Time) (at time.Time, err error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (at time.Time, err error) {
 		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return at, err
 		}
-		rows, err := q.MissHeartbeat(ctx, postgresdb.MissHeartbeatParams{ID: int64(h.ID), LastPingAt: &h.LastPingAt,
-			Since: h.Since, Now: s.now})
+		rows, err := q.MissHeartbeat(ctx, postgresdb.MissHeartbeatParams{ID: int64(h.ID), LastPingAt: postgres.NullTime(h.LastPingAt),
+			StartedAt: postgres.NullTime(h.StartedAt), Since: h.Since, Failure: h.Failure, Now: s.now})
 		for _, missed := range rows {
 			at = postgres.Deref(missed)
 		}
-		return at, err
+		if err != nil || at.IsZero() || h.StartedAt.IsZero() {
+			return at, err
+		}
+		if err := q.LoseRuns(ctx, postgresdb.LoseRunsParams{HeartbeatID: int64(h.ID), Until: &overdue}); err != nil {
+			return at, err
+		}
+		return at, q.SignalHeartbeat(ctx, postgresdb.SignalHeartbeatParams{ID: int64(h.ID)})
 	})
 }
 
@@ -167,7 +190,8 @@ func heartbeat(r postgresdb.HeartbeatsRow) heartbeats.Heartbeat {
 		Integration: r.Integration,
 		Content:     content(r.Name, r.Description, r.EverySeconds, r.GraceSeconds, r.Plan, r.Severity, r.Enabled),
 		CreatedBy:   r.CreatedBy, CreatedAt: r.CreatedAt, Since: r.Since, LastPingAt: postgres.Deref(r.LastPingAt),
-		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: int64(postgres.Deref(r.IncidentID)), CheckAt: r.CheckAt}
+		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: int64(postgres.Deref(r.IncidentID)), CheckAt: r.CheckAt,
+		StartedAt: postgres.Deref(r.StartedAt), LastRun: time.Duration(postgres.Deref(r.LastRunUs)) * time.Microsecond, Failure: r.Failure}
 }
 
 func content(name, description string, every, grace int, plan, severity string, enabled bool) heartbeats.Content {

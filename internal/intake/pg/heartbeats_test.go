@@ -82,7 +82,7 @@ func all() []buckets.Lease {
 }
 
 func ping(name string) domain.Ping {
-	return domain.Ping{Token: "hb-token", Type: "heartbeat", Name: name}
+	return domain.Ping{Token: "hb-token", Type: "heartbeat", Name: name, Signal: domain.Success}
 }
 
 func TestAHeartbeatFromPingToPing(t *testing.T) {
@@ -126,12 +126,12 @@ func TestAHeartbeatFromPingToPing(t *testing.T) {
 	lease := buckets.Lease{Bucket: int(int64(found[0].ID) % buckets.Count), Epoch: 1}
 	stale := lease
 	stale.Epoch = 0
-	_, err = f.store.Miss(t.Context(), process, stale, found[0])
+	_, err = f.store.Miss(t.Context(), process, stale, found[0], begin)
 	require.True(t, fault.Is(err, fault.Conflict), "a process that lost the bucket")
-	missed, err := f.at(begin.Add(62*time.Second)).Miss(t.Context(), process, lease, found[0])
+	missed, err := f.at(begin.Add(62*time.Second)).Miss(t.Context(), process, lease, found[0], begin)
 	require.NoError(t, err)
 	require.True(t, missed.Equal(begin.Add(62*time.Second)))
-	again, err := f.store.Miss(t.Context(), process, lease, found[0])
+	again, err := f.store.Miss(t.Context(), process, lease, found[0], begin)
 	require.NoError(t, err)
 	require.Zero(t, again, "once")
 
@@ -192,7 +192,7 @@ func TestAPingMeanwhilePreventsAMiss(t *testing.T) {
 	_, err = f.at(begin.Add(2*time.Second)).Ping(t.Context(), ping("a"))
 	require.NoError(t, err)
 	at, err := f.store.Miss(t.Context(), process, buckets.Lease{Bucket: int(int64(read.ID) % buckets.Count), Epoch: 1},
-		read)
+		read, begin)
 	require.NoError(t, err)
 	require.Zero(t, at)
 }
@@ -236,10 +236,10 @@ func TestPings(t *testing.T) {
 	}{
 		"stored":             {ping("a"), true, true},
 		"unknown heartbeat":  {ping("b"), true, false},
-		"unknown token":      {domain.Ping{Token: "x", Type: "heartbeat", Name: "a"}, false, false},
-		"of another type":    {domain.Ping{Token: "hb-token", Type: "opsgenie", Name: "a"}, true, true},
-		"not storable":       {domain.Ping{Token: "hb-token\x00", Type: "heartbeat", Name: "a\x00"}, false, false},
-		"of another's token": {domain.Ping{Token: "og-token", Type: "opsgenie", Name: "a"}, true, false},
+		"unknown token":      {domain.Ping{Token: "x", Type: "heartbeat", Name: "a", Signal: domain.Success}, false, false},
+		"of another type":    {domain.Ping{Token: "hb-token", Type: "opsgenie", Name: "a", Signal: domain.Success}, true, true},
+		"not storable":       {domain.Ping{Token: "hb-token\x00", Type: "heartbeat", Name: "a\x00", Signal: domain.Success}, false, false},
+		"of another's token": {domain.Ping{Token: "og-token", Type: "opsgenie", Name: "a", Signal: domain.Success}, true, false},
 	} {
 		f.exec(`update heartbeats set last_ping_at = null`)
 		got, err := f.store.Ping(t.Context(), c.p)

@@ -36,6 +36,18 @@ func TestHeartbeats(t *testing.T) {
 	f.exec(`update heartbeats set last_ping_at = '2026-11-22T00:00:00Z', since = '2026-11-21T00:00:00Z'; update heartbeat_reception set since = '2026-11-20T00:00:00Z'`)
 	require.Contains(t, f.do("bob", "GET", "/v1/heartbeats", "").Body.String(),
 		`"state":"alive","last_ping_at":"2026-11-22T00:00:00Z","deadline":"2026-11-22T01:01:00Z"`)
+	f.exec(`insert into heartbeat_texts select id, 'fail', 'disk full', '2026-11-22' from heartbeats;
+		insert into heartbeat_runs (heartbeat_id, run, started_at, ended_at, failed, exit_code) select id, 'r', '2026-11-22T00:00:00Z', '2026-11-22T00:00:01.5Z', true, 0 from heartbeats;
+		update heartbeats set last_run_us = 1500000, failure = 'f'`)
+	shown := f.do("root", "GET", path, "").Body.String()
+	require.Contains(t, shown, `"failure":"f"`)
+	require.Contains(t, shown, `"last_run_seconds":1.5`)
+	require.Contains(t, shown, `"runs":[{"rid":"r","started_at":"2026-11-22T00:00:00Z","ended_at":"2026-11-22T00:00:01.5Z","seconds":1.5,"outcome":"failed","exit_code":0}]`)
+	require.Contains(t, shown, `"text":{"signal":"fail"`)
+	others := f.do("bob", "GET", path, "").Body.String()
+	require.Contains(t, others, `"runs":[{`)
+	require.NotContains(t, others, "disk full", "only owners of the application and administrators")
+	require.NotContains(t, f.do("root", "GET", "/v1/heartbeats", "").Body.String(), "disk full")
 	require.Equal(t, 200, f.do("root", "PUT", path, `{"every_seconds":60,"enabled":false}`, "If-Match",
 		first.Header().Get("ETag")).Code)
 	require.Equal(t, 412, f.do("root", "PUT", path, body, "If-Match", first.Header().Get("ETag")).Code,

@@ -61,6 +61,71 @@ func TestPingsOfHeartbeats(t *testing.T) {
 		s.one(`select string_agg(p.outcome, ',' order by p.outcome) from integration_payloads p join integrations i on i.id = p.integration_id where i.name = 'jobs'`))
 }
 
+// What a call means must not change when its token moves between header and path.
+func TestSignalsOfHeartbeats(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	token := s.add(intake.Content{Name: "jobs", Type: "heartbeat", DefaultPlan: "pager"})
+	for _, name := range []string{"default", "backup", "log", "7"} {
+		require.NoError(t, s.senders.AddHeartbeat(t.Context(), "jobs", operator.Heartbeat{Name: name, Every: time.Minute}, ""))
+	}
+	const path = "/v1/hooks/heartbeat/"
+	call := func(method, path, authorization, body string) (int, string) {
+		t.Helper()
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("Authorization", authorization)
+		w := httptest.NewRecorder()
+		s.a.parts.Load().ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	const answer = `{"heartbeat":%q,"outcome":"received","signal":%q}`
+	for _, c := range []struct{ path, name, signal string }{
+		{"start", "default", "start"},
+		{"fail", "default", "fail"},
+		{"0", "default", "success"},
+		{"255", "default", "fail"},
+		{"log", "log", "success"}, // heartbeats with such a name keep their addresses
+		{"7", "7", "success"},
+		{"default/log", "default", "log"},
+		{"default/7", "default", "fail"},
+		{"log/log", "log", "log"},
+		{"7/0", "7", "success"},
+		{"backup", "backup", "success"},
+		{"backup/start?rid=0E1C8D3A-7E4A-4D43-B0B1-0B1F5C1B3A11", "backup", "start"},
+		{"backup/fail", "backup", "fail"},
+	} {
+		want := fmt.Sprintf(answer, c.name, c.signal)
+		for at, authorization := range map[string]string{path + token + "/" + c.path: "", path + c.path: "Bearer " + token} {
+			status, body := call("GET", at, authorization, "")
+			require.Equal(t, 200, status, "%s: %s", at, body)
+			require.JSONEq(t, want, body, at)
+		}
+		_, body := call("POST", path+token+"/"+c.path, "Basic YTpi", "")
+		if strings.Contains(c.path, "/") || c.path == "log" || c.path == "7" || c.name == "default" {
+			require.JSONEq(t, want, body, "the header is of a proxy")
+		}
+	}
+	status, _ := call("GET", path+token+"/backup/256", "", "")
+	require.Equal(t, 404, status)
+	status, body := call("GET", path+token+"/256", "", "")
+	require.Equal(t, 404, status)
+	require.Contains(t, body, "256")
+
+	s.exec(`delete from heartbeats where name <> 'backup'; delete from heartbeat_runs; delete from heartbeat_texts;
+		update heartbeats set last_ping_at = null, missed_at = null, failure = null`)
+	status, body = call("GET", path+token+"/start", "", "")
+	require.Equal(t, 404, status)
+	require.Contains(t, body, `no heartbeat named \"default\"`)
+	call("POST", path+token+"/backup/start?rid=A", "", "")
+	status, _ = call("POST", path+token+"/backup/3?rid=a", "", "tokens "+token+"\x00 "+strings.Repeat("é", 9000))
+	require.Equal(t, 200, status)
+	require.Equal(t, `a/true/3`, s.one(`select run || '/' || failed || '/' || exit_code from heartbeat_runs`))
+	text := s.one(`select signal || ': ' || body from heartbeat_texts`)
+	require.True(t, strings.HasPrefix(text, "fail: tokens [token] éé"), text[:40])
+	require.Len(t, text, len("fail: ")+9999, "whole characters")
+	require.Equal(t, `the program ended with exit code 3`, s.one(`select failure from heartbeats where missed_at is not null`))
+}
+
 func TestOpsgenieHeartbeats(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)

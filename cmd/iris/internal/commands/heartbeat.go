@@ -32,6 +32,7 @@ type heartbeat struct {
 	LastPingAt   time.Time `json:"last_ping_at"`
 	Deadline     time.Time `json:"deadline"`
 	Incident     int64     `json:"incident_id"`
+	LastRun      *float64  `json:"last_run_seconds"`
 }
 
 // unnamedHeartbeat is the name of the heartbeat that a ping without a name is for.
@@ -92,9 +93,12 @@ func (c heartbeatList) Run(ctx context.Context, e remote.Env) error {
 		return err
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "INTEGRATION\tNAME\tSTATE\tEVERY\tGRACE\tPLAN\tLAST PING\tDEADLINE\tINCIDENT")
+	fmt.Fprintln(w, "INTEGRATION\tNAME\tSTATE\tEVERY\tGRACE\tPLAN\tLAST PING\tLAST RUN\tDEADLINE\tINCIDENT")
 	for _, h := range all {
-		deadline, incident := "", ""
+		deadline, incident, run := "", "", ""
+		if h.LastRun != nil {
+			run = time.Duration(*h.LastRun * float64(time.Second)).Round(time.Millisecond).String()
+		}
 		if !h.Deadline.IsZero() {
 			deadline = text.Moment(h.Deadline)
 		}
@@ -102,7 +106,7 @@ func (c heartbeatList) Run(ctx context.Context, e remote.Env) error {
 			incident = fmt.Sprint(h.Incident)
 		}
 		if err := text.Row(w, h.Integration, h.Name, h.State, text.Seconds(h.EverySeconds), text.Seconds(h.GraceSeconds),
-			h.Plan, text.Moment(h.LastPingAt), deadline, incident); err != nil {
+			h.Plan, text.Moment(h.LastPingAt), run, deadline, incident); err != nil {
 			return err
 		}
 	}

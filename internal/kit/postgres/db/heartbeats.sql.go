@@ -70,13 +70,14 @@ func (q *Queries) DeleteHeartbeat(ctx context.Context, id int64) (int64, error) 
 const dueHeartbeats = `-- name: DueHeartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, (h.enabled and i.enabled)::boolean as enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at,
+    h.started_at, h.last_run_us, coalesce(h.failure, '')::text as failure
 from (
-    (select c.id, c.integration_id, c.name, c.description, c.every_seconds, c.grace_seconds, c.plan, c.severity, c.enabled, c.created_by, c.created_at, c.since, c.last_ping_at, c.missed_at, c.reported, c.incident_id, c.check_at from heartbeats c
+    (select c.id, c.integration_id, c.name, c.description, c.every_seconds, c.grace_seconds, c.plan, c.severity, c.enabled, c.created_by, c.created_at, c.since, c.last_ping_at, c.missed_at, c.reported, c.incident_id, c.check_at, c.started_at, c.last_run_us, c.failure from heartbeats c
         where c.missed_at is null and c.check_at <= $1::timestamptz and (c.id % 256)::smallint = any($2::smallint[])
         order by c.check_at limit 1000)
     union all
-    (select c.id, c.integration_id, c.name, c.description, c.every_seconds, c.grace_seconds, c.plan, c.severity, c.enabled, c.created_by, c.created_at, c.since, c.last_ping_at, c.missed_at, c.reported, c.incident_id, c.check_at from heartbeats c
+    (select c.id, c.integration_id, c.name, c.description, c.every_seconds, c.grace_seconds, c.plan, c.severity, c.enabled, c.created_by, c.created_at, c.since, c.last_ping_at, c.missed_at, c.reported, c.incident_id, c.check_at, c.started_at, c.last_run_us, c.failure from heartbeats c
         join integrations n on n.id = c.integration_id
         where c.missed_at is not null and (c.id % 256)::smallint = any($2::smallint[])
             and (not c.reported or c.last_ping_at > c.missed_at or not c.enabled or not n.enabled)
@@ -110,6 +111,9 @@ type DueHeartbeatsRow struct {
 	Reported      bool
 	IncidentID    *incidents.ID
 	CheckAt       time.Time
+	StartedAt     *time.Time
+	LastRunUs     *int64
+	Failure       string
 }
 
 // Heartbeats of some buckets that may need a decision: those that are to be checked, and of the missed ones those that changed. The limits make
@@ -142,6 +146,9 @@ func (q *Queries) DueHeartbeats(ctx context.Context, arg DueHeartbeatsParams) ([
 			&i.Reported,
 			&i.IncidentID,
 			&i.CheckAt,
+			&i.StartedAt,
+			&i.LastRunUs,
+			&i.Failure,
 		); err != nil {
 			return nil, err
 		}
@@ -154,7 +161,7 @@ func (q *Queries) DueHeartbeats(ctx context.Context, arg DueHeartbeatsParams) ([
 }
 
 const endMissedHeartbeat = `-- name: EndMissedHeartbeat :execrows
-update heartbeats set missed_at = null, reported = false, incident_id = null where id = $1 and missed_at = $2
+update heartbeats set missed_at = null, reported = false, incident_id = null, failure = null where id = $1 and missed_at = $2
 `
 
 type EndMissedHeartbeatParams struct {
@@ -168,6 +175,48 @@ func (q *Queries) EndMissedHeartbeat(ctx context.Context, arg EndMissedHeartbeat
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const endRun = `-- name: EndRun :many
+update heartbeat_runs r set ended_at = $1::timestamptz, failed = $2, exit_code = $3
+where r.ended_at is null and r.id = (
+    select l.id from heartbeat_runs l where l.heartbeat_id = $4 and l.run = $5 order by l.started_at desc, l.id desc limit 1)
+returning r.started_at
+`
+
+type EndRunParams struct {
+	At          time.Time
+	Failed      bool
+	ExitCode    *int
+	HeartbeatID int64
+	Run         string
+}
+
+// Ends the latest run of that name, unless it has ended.
+func (q *Queries) EndRun(ctx context.Context, arg EndRunParams) ([]time.Time, error) {
+	rows, err := q.db.Query(ctx, endRun,
+		arg.At,
+		arg.Failed,
+		arg.ExitCode,
+		arg.HeartbeatID,
+		arg.Run,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var started_at time.Time
+		if err := rows.Scan(&started_at); err != nil {
+			return nil, err
+		}
+		items = append(items, started_at)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const heartbeatReception = `-- name: HeartbeatReception :one
@@ -186,10 +235,81 @@ func (q *Queries) HeartbeatReception(ctx context.Context) (HeartbeatReceptionRow
 	return i, err
 }
 
+const heartbeatRuns = `-- name: HeartbeatRuns :many
+select run, started_at, ended_at, lost, failed, exit_code from heartbeat_runs where heartbeat_id = $1 order by started_at desc, id desc
+`
+
+type HeartbeatRunsRow struct {
+	Run       string
+	StartedAt time.Time
+	EndedAt   *time.Time
+	Lost      bool
+	Failed    bool
+	ExitCode  *int
+}
+
+func (q *Queries) HeartbeatRuns(ctx context.Context, heartbeatID int64) ([]HeartbeatRunsRow, error) {
+	rows, err := q.db.Query(ctx, heartbeatRuns, heartbeatID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []HeartbeatRunsRow{}
+	for rows.Next() {
+		var i HeartbeatRunsRow
+		if err := rows.Scan(
+			&i.Run,
+			&i.StartedAt,
+			&i.EndedAt,
+			&i.Lost,
+			&i.Failed,
+			&i.ExitCode,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const heartbeatText = `-- name: HeartbeatText :many
+select signal, body, at from heartbeat_texts where heartbeat_id = $1
+`
+
+type HeartbeatTextRow struct {
+	Signal string
+	Body   string
+	At     time.Time
+}
+
+func (q *Queries) HeartbeatText(ctx context.Context, heartbeatID int64) ([]HeartbeatTextRow, error) {
+	rows, err := q.db.Query(ctx, heartbeatText, heartbeatID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []HeartbeatTextRow{}
+	for rows.Next() {
+		var i HeartbeatTextRow
+		if err := rows.Scan(&i.Signal, &i.Body, &i.At); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const heartbeats = `-- name: Heartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, h.enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at,
+    h.started_at, h.last_run_us, coalesce(h.failure, '')::text as failure
 from heartbeats h
 join integrations i on i.id = h.integration_id
 where $1::bigint in (0, h.integration_id) and $2::bigint in (0, i.application_id)
@@ -220,6 +340,9 @@ type HeartbeatsRow struct {
 	Reported      bool
 	IncidentID    *incidents.ID
 	CheckAt       time.Time
+	StartedAt     *time.Time
+	LastRunUs     *int64
+	Failure       string
 }
 
 func (q *Queries) Heartbeats(ctx context.Context, arg HeartbeatsParams) ([]HeartbeatsRow, error) {
@@ -250,6 +373,9 @@ func (q *Queries) Heartbeats(ctx context.Context, arg HeartbeatsParams) ([]Heart
 			&i.Reported,
 			&i.IncidentID,
 			&i.CheckAt,
+			&i.StartedAt,
+			&i.LastRunUs,
+			&i.Failure,
 		); err != nil {
 			return nil, err
 		}
@@ -259,6 +385,28 @@ func (q *Queries) Heartbeats(ctx context.Context, arg HeartbeatsParams) ([]Heart
 		return nil, err
 	}
 	return items, nil
+}
+
+const keepHeartbeatText = `-- name: KeepHeartbeatText :exec
+insert into heartbeat_texts (heartbeat_id, signal, body, at) values ($1, $2, $3, $4)
+on conflict (heartbeat_id) do update set signal = excluded.signal, body = excluded.body, at = excluded.at
+`
+
+type KeepHeartbeatTextParams struct {
+	HeartbeatID int64
+	Signal      string
+	Body        string
+	At          time.Time
+}
+
+func (q *Queries) KeepHeartbeatText(ctx context.Context, arg KeepHeartbeatTextParams) error {
+	_, err := q.db.Exec(ctx, keepHeartbeatText,
+		arg.HeartbeatID,
+		arg.Signal,
+		arg.Body,
+		arg.At,
+	)
+	return err
 }
 
 const keepReception = `-- name: KeepReception :many
@@ -330,24 +478,91 @@ func (q *Queries) LockHeartbeat(ctx context.Context, id int64) (LockHeartbeatRow
 	return i, err
 }
 
+const lockSignalled = `-- name: LockSignalled :many
+select enabled, last_ping_at, missed_at, coalesce($1::timestamptz, clock_timestamp())::timestamptz as at
+from heartbeats where id = $2 for no key update
+`
+
+type LockSignalledParams struct {
+	Now *time.Time
+	ID  int64
+}
+
+type LockSignalledRow struct {
+	Enabled    bool
+	LastPingAt *time.Time
+	MissedAt   *time.Time
+	At         time.Time
+}
+
+// Locks a heartbeat for a call that may change its runs.
+func (q *Queries) LockSignalled(ctx context.Context, arg LockSignalledParams) ([]LockSignalledRow, error) {
+	rows, err := q.db.Query(ctx, lockSignalled, arg.Now, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LockSignalledRow{}
+	for rows.Next() {
+		var i LockSignalledRow
+		if err := rows.Scan(
+			&i.Enabled,
+			&i.LastPingAt,
+			&i.MissedAt,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const loseRuns = `-- name: LoseRuns :exec
+update heartbeat_runs set lost = true
+where heartbeat_id = $1 and ended_at is null and not lost
+  and (run = $2::text or started_at <= $3::timestamptz)
+`
+
+type LoseRunsParams struct {
+	HeartbeatID int64
+	Run         *string
+	Until       *time.Time
+}
+
+// Runs of that name, or that began until then, are not expected to end any more.
+func (q *Queries) LoseRuns(ctx context.Context, arg LoseRunsParams) error {
+	_, err := q.db.Exec(ctx, loseRuns, arg.HeartbeatID, arg.Run, arg.Until)
+	return err
+}
+
 const missHeartbeat = `-- name: MissHeartbeat :many
-update heartbeats set missed_at = coalesce($1::timestamptz, clock_timestamp()), reported = false, incident_id = null
-where id = $2 and missed_at is null and last_ping_at = $3 and since = $4
+update heartbeats set missed_at = coalesce($1::timestamptz, clock_timestamp()), reported = false, incident_id = null,
+    failure = nullif($2::text, '')
+where id = $3 and missed_at is null and last_ping_at is not distinct from $4::timestamptz
+    and started_at is not distinct from $5::timestamptz and since = $6
 returning missed_at
 `
 
 type MissHeartbeatParams struct {
 	Now        *time.Time
+	Failure    string
 	ID         int64
 	LastPingAt *time.Time
+	StartedAt  *time.Time
 	Since      time.Time
 }
 
 func (q *Queries) MissHeartbeat(ctx context.Context, arg MissHeartbeatParams) ([]*time.Time, error) {
 	rows, err := q.db.Query(ctx, missHeartbeat,
 		arg.Now,
+		arg.Failure,
 		arg.ID,
 		arg.LastPingAt,
+		arg.StartedAt,
 		arg.Since,
 	)
 	if err != nil {
@@ -373,32 +588,37 @@ const pingHeartbeats = `-- name: PingHeartbeats :many
 with asked as (
     select unnest($1::bytea[]) as hash,
         unnest($2::text[]) as name,
-        unnest($3::text[]) as type
+        unnest($3::text[]) as type,
+        unnest($4::boolean[]) as plain
 ), known as (
-    select a.hash, a.name, a.type as wanted, t.id as token_id, i.id as integration_id, i.name as integration, i.type, i.enabled,
-        coalesce(h.id, 0)::bigint as heartbeat_id
+    select a.hash, a.name, a.type as wanted, a.plain, t.id as token_id, i.id as integration_id, i.name as integration, i.type, i.enabled,
+        coalesce(h.id, 0)::bigint as heartbeat_id,
+        (h.started_at is not null or h.missed_at is not null) as busy
     from asked a
     join integration_tokens t on t.hash = a.hash
     join integrations i on i.id = t.integration_id
     left join heartbeats h on h.integration_id = i.id and h.name = a.name
 ), allowed as (
     select h.id from heartbeats h
-    where h.id in (select k.heartbeat_id from known k where k.enabled and k.type = k.wanted)
+    where h.id in (select k.heartbeat_id from known k where k.enabled and k.type = k.wanted and k.plain)
       and (h.last_ping_at is null
-        or h.last_ping_at < coalesce($4::timestamptz, clock_timestamp()) - interval '500 milliseconds')
+        or h.last_ping_at < coalesce($5::timestamptz, clock_timestamp()) - interval '500 milliseconds')
     order by h.id
     for no key update
 ), pinged as (
-    update heartbeats h set last_ping_at = coalesce($4::timestamptz, clock_timestamp())
+    update heartbeats h set last_ping_at = coalesce($5::timestamptz, clock_timestamp())
     from allowed w where h.id = w.id
 )
-select k.hash::bytea as hash, k.name::text as name, k.wanted::text as wanted, k.token_id, k.integration_id, k.integration, k.type, k.enabled, k.heartbeat_id from known k
+select k.hash::bytea as hash, k.name::text as name, k.wanted::text as wanted, k.plain::boolean as plain, k.token_id, k.integration_id, k.integration, k.type, k.enabled,
+    k.heartbeat_id, k.busy::boolean as busy
+from known k
 `
 
 type PingHeartbeatsParams struct {
 	Hashes [][]byte
 	Names  []string
 	Types  []string
+	Plain  []bool
 	Now    *time.Time
 }
 
@@ -406,22 +626,25 @@ type PingHeartbeatsRow struct {
 	Hash          []byte
 	Name          string
 	Wanted        string
+	Plain         bool
 	TokenID       int64
 	IntegrationID int64
 	Integration   string
 	Type          string
 	Enabled       bool
 	HeartbeatID   int64
+	Busy          bool
 }
 
 // Heartbeats: their pings, what is due, and their settings.
 // The integration and the heartbeat of each ping. Stores the pings that are allowed: the integration has the type and both are switched on.
-// Of pings within half a second, the first is stored.
+// Of pings within half a second, the first is stored. A call that is not plain is only looked up. Of a busy heartbeat, the ping may end a run.
 func (q *Queries) PingHeartbeats(ctx context.Context, arg PingHeartbeatsParams) ([]PingHeartbeatsRow, error) {
 	rows, err := q.db.Query(ctx, pingHeartbeats,
 		arg.Hashes,
 		arg.Names,
 		arg.Types,
+		arg.Plain,
 		arg.Now,
 	)
 	if err != nil {
@@ -435,12 +658,14 @@ func (q *Queries) PingHeartbeats(ctx context.Context, arg PingHeartbeatsParams) 
 			&i.Hash,
 			&i.Name,
 			&i.Wanted,
+			&i.Plain,
 			&i.TokenID,
 			&i.IntegrationID,
 			&i.Integration,
 			&i.Type,
 			&i.Enabled,
 			&i.HeartbeatID,
+			&i.Busy,
 		); err != nil {
 			return nil, err
 		}
@@ -506,20 +731,22 @@ func (q *Queries) ReplaceHeartbeat(ctx context.Context, arg ReplaceHeartbeatPara
 
 const reportHeartbeat = `-- name: ReportHeartbeat :exec
 update heartbeats
-set reported = true, incident_id = nullif($1::bigint, 0),
-    missed_at = coalesce(missed_at, $2::timestamptz)
+set reported = coalesce(missed_at, $1::timestamptz) = $1::timestamptz,
+    incident_id = nullif($2::bigint, 0),
+    missed_at = coalesce(missed_at, $1::timestamptz)
 where id = $3
 `
 
 type ReportHeartbeatParams struct {
-	IncidentID int64
 	MissedAt   time.Time
+	IncidentID int64
 	ID         int64
 }
 
-// Also marks the heartbeat as missed if that was undone meanwhile: the incident is open, so it must be resolved later.
+// Also marks the heartbeat as missed if that was undone meanwhile: the incident is open, so it must be resolved later. A failure since the
+// heartbeat was read is still to be reported.
 func (q *Queries) ReportHeartbeat(ctx context.Context, arg ReportHeartbeatParams) error {
-	_, err := q.db.Exec(ctx, reportHeartbeat, arg.IncidentID, arg.MissedAt, arg.ID)
+	_, err := q.db.Exec(ctx, reportHeartbeat, arg.MissedAt, arg.IncidentID, arg.ID)
 	return err
 }
 
@@ -530,5 +757,73 @@ update heartbeats set since = clock_timestamp() where integration_id = $1
 // The heartbeats of an integration that was switched on get a whole interval.
 func (q *Queries) RestartHeartbeats(ctx context.Context, integrationID int64) error {
 	_, err := q.db.Exec(ctx, restartHeartbeats, integrationID)
+	return err
+}
+
+const signalHeartbeat = `-- name: SignalHeartbeat :exec
+update heartbeats h
+set last_ping_at = case when $1::boolean then $2::timestamptz else h.last_ping_at end,
+    missed_at = case when $3::boolean then $2::timestamptz else h.missed_at end,
+    reported = h.reported and not $3::boolean,
+    failure = case when $3::boolean then $4::text else h.failure end,
+    last_run_us = coalesce($5::bigint, h.last_run_us),
+    started_at = case when $6::boolean then coalesce(h.started_at, $2::timestamptz)
+        else (select min(r.started_at) from heartbeat_runs r where r.heartbeat_id = h.id and r.ended_at is null and not r.lost) end
+where h.id = $7
+`
+
+type SignalHeartbeatParams struct {
+	Pinged  bool
+	At      time.Time
+	Failed  bool
+	Failure string
+	TookUs  *int64
+	Began   bool
+	ID      int64
+}
+
+// A run that began before the last one of that name ended does not move the deadline.
+func (q *Queries) SignalHeartbeat(ctx context.Context, arg SignalHeartbeatParams) error {
+	_, err := q.db.Exec(ctx, signalHeartbeat,
+		arg.Pinged,
+		arg.At,
+		arg.Failed,
+		arg.Failure,
+		arg.TookUs,
+		arg.Began,
+		arg.ID,
+	)
+	return err
+}
+
+const startRun = `-- name: StartRun :exec
+insert into heartbeat_runs (heartbeat_id, run, started_at) values ($1, $2, $3)
+`
+
+type StartRunParams struct {
+	HeartbeatID int64
+	Run         string
+	StartedAt   time.Time
+}
+
+func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) error {
+	_, err := q.db.Exec(ctx, startRun, arg.HeartbeatID, arg.Run, arg.StartedAt)
+	return err
+}
+
+const trimRuns = `-- name: TrimRuns :exec
+delete from heartbeat_runs where id in (
+    select r.id from heartbeat_runs r where r.heartbeat_id = $1
+    order by (r.ended_at is null and not r.lost) desc, r.started_at desc, r.id desc offset $2::int)
+`
+
+type TrimRunsParams struct {
+	HeartbeatID int64
+	Kept        int
+}
+
+// Keeps the latest runs. Those that are expected to end are kept before others.
+func (q *Queries) TrimRuns(ctx context.Context, arg TrimRunsParams) error {
+	_, err := q.db.Exec(ctx, trimRuns, arg.HeartbeatID, arg.Kept)
 	return err
 }

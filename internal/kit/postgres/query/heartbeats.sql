@@ -1,22 +1,24 @@
 -- Heartbeats: their pings, what is due, and their settings.
 
 -- The integration and the heartbeat of each ping. Stores the pings that are allowed: the integration has the type and both are switched on.
--- Of pings within half a second, the first is stored.
+-- Of pings within half a second, the first is stored. A call that is not plain is only looked up. Of a busy heartbeat, the ping may end a run.
 -- name: PingHeartbeats :many
 with asked as (
     select unnest(sqlc.arg(hashes)::bytea[]) as hash,
         unnest(sqlc.arg(names)::text[]) as name,
-        unnest(sqlc.arg(types)::text[]) as type
+        unnest(sqlc.arg(types)::text[]) as type,
+        unnest(sqlc.arg(plain)::boolean[]) as plain
 ), known as (
-    select a.hash, a.name, a.type as wanted, t.id as token_id, i.id as integration_id, i.name as integration, i.type, i.enabled,
-        coalesce(h.id, 0)::bigint as heartbeat_id
+    select a.hash, a.name, a.type as wanted, a.plain, t.id as token_id, i.id as integration_id, i.name as integration, i.type, i.enabled,
+        coalesce(h.id, 0)::bigint as heartbeat_id,
+        (h.started_at is not null or h.missed_at is not null) as busy
     from asked a
     join integration_tokens t on t.hash = a.hash
     join integrations i on i.id = t.integration_id
     left join heartbeats h on h.integration_id = i.id and h.name = a.name
 ), allowed as (
     select h.id from heartbeats h
-    where h.id in (select k.heartbeat_id from known k where k.enabled and k.type = k.wanted)
+    where h.id in (select k.heartbeat_id from known k where k.enabled and k.type = k.wanted and k.plain)
       and (h.last_ping_at is null
         or h.last_ping_at < coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) - interval '500 milliseconds')
     order by h.id
@@ -25,7 +27,58 @@ with asked as (
     update heartbeats h set last_ping_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())
     from allowed w where h.id = w.id
 )
-select k.hash::bytea as hash, k.name::text as name, k.wanted::text as wanted, k.token_id, k.integration_id, k.integration, k.type, k.enabled, k.heartbeat_id from known k;
+select k.hash::bytea as hash, k.name::text as name, k.wanted::text as wanted, k.plain::boolean as plain, k.token_id, k.integration_id, k.integration, k.type, k.enabled,
+    k.heartbeat_id, k.busy::boolean as busy
+from known k;
+
+-- Locks a heartbeat for a call that may change its runs.
+-- name: LockSignalled :many
+select enabled, last_ping_at, missed_at, coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())::timestamptz as at
+from heartbeats where id = @id for no key update;
+
+-- name: StartRun :exec
+insert into heartbeat_runs (heartbeat_id, run, started_at) values (@heartbeat_id, @run, @started_at);
+
+-- Ends the latest run of that name, unless it has ended.
+-- name: EndRun :many
+update heartbeat_runs r set ended_at = sqlc.arg(at)::timestamptz, failed = @failed, exit_code = @exit_code
+where r.ended_at is null and r.id = (
+    select l.id from heartbeat_runs l where l.heartbeat_id = @heartbeat_id and l.run = @run order by l.started_at desc, l.id desc limit 1)
+returning r.started_at;
+
+-- Runs of that name, or that began until then, are not expected to end any more.
+-- name: LoseRuns :exec
+update heartbeat_runs set lost = true
+where heartbeat_id = @heartbeat_id and ended_at is null and not lost
+  and (run = sqlc.narg(run)::text or started_at <= sqlc.narg(until)::timestamptz);
+
+-- Keeps the latest runs. Those that are expected to end are kept before others.
+-- name: TrimRuns :exec
+delete from heartbeat_runs where id in (
+    select r.id from heartbeat_runs r where r.heartbeat_id = @heartbeat_id
+    order by (r.ended_at is null and not r.lost) desc, r.started_at desc, r.id desc offset sqlc.arg(kept)::int);
+
+-- A run that began before the last one of that name ended does not move the deadline.
+-- name: SignalHeartbeat :exec
+update heartbeats h
+set last_ping_at = case when sqlc.arg(pinged)::boolean then sqlc.arg(at)::timestamptz else h.last_ping_at end,
+    missed_at = case when sqlc.arg(failed)::boolean then sqlc.arg(at)::timestamptz else h.missed_at end,
+    reported = h.reported and not sqlc.arg(failed)::boolean,
+    failure = case when sqlc.arg(failed)::boolean then sqlc.arg(failure)::text else h.failure end,
+    last_run_us = coalesce(sqlc.narg(took_us)::bigint, h.last_run_us),
+    started_at = case when sqlc.arg(began)::boolean then coalesce(h.started_at, sqlc.arg(at)::timestamptz)
+        else (select min(r.started_at) from heartbeat_runs r where r.heartbeat_id = h.id and r.ended_at is null and not r.lost) end
+where h.id = @id;
+
+-- name: KeepHeartbeatText :exec
+insert into heartbeat_texts (heartbeat_id, signal, body, at) values (@heartbeat_id, @signal, @body, @at)
+on conflict (heartbeat_id) do update set signal = excluded.signal, body = excluded.body, at = excluded.at;
+
+-- name: HeartbeatText :many
+select signal, body, at from heartbeat_texts where heartbeat_id = @heartbeat_id;
+
+-- name: HeartbeatRuns :many
+select run, started_at, ended_at, lost, failed, exit_code from heartbeat_runs where heartbeat_id = @heartbeat_id order by started_at desc, id desc;
 
 -- Stores that pings can be received now, unless another process did so within 0.9 s. A row with an outage: nobody did for so many seconds.
 -- name: KeepReception :many
@@ -48,7 +101,8 @@ select last_at, since from heartbeat_reception;
 -- name: DueHeartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, (h.enabled and i.enabled)::boolean as enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at,
+    h.started_at, h.last_run_us, coalesce(h.failure, '')::text as failure
 from (
     (select c.* from heartbeats c
         where c.missed_at is null and c.check_at <= sqlc.arg(last_at)::timestamptz and (c.id % 256)::smallint = any(sqlc.arg(buckets)::smallint[])
@@ -74,26 +128,31 @@ where h.id = p.id and h.check_at = p.before;
 -- name: Heartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, h.enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at,
+    h.started_at, h.last_run_us, coalesce(h.failure, '')::text as failure
 from heartbeats h
 join integrations i on i.id = h.integration_id
 where sqlc.arg(integration_id)::bigint in (0, h.integration_id) and sqlc.arg(application_id)::bigint in (0, i.application_id)
 order by i.name, h.name;
 
 -- name: MissHeartbeat :many
-update heartbeats set missed_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()), reported = false, incident_id = null
-where id = @id and missed_at is null and last_ping_at = @last_ping_at and since = @since
+update heartbeats set missed_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()), reported = false, incident_id = null,
+    failure = nullif(@failure::text, '')
+where id = @id and missed_at is null and last_ping_at is not distinct from sqlc.narg(last_ping_at)::timestamptz
+    and started_at is not distinct from sqlc.narg(started_at)::timestamptz and since = @since
 returning missed_at;
 
--- Also marks the heartbeat as missed if that was undone meanwhile: the incident is open, so it must be resolved later.
+-- Also marks the heartbeat as missed if that was undone meanwhile: the incident is open, so it must be resolved later. A failure since the
+-- heartbeat was read is still to be reported.
 -- name: ReportHeartbeat :exec
 update heartbeats
-set reported = true, incident_id = nullif(sqlc.arg(incident_id)::bigint, 0),
+set reported = coalesce(missed_at, sqlc.arg(missed_at)::timestamptz) = sqlc.arg(missed_at)::timestamptz,
+    incident_id = nullif(sqlc.arg(incident_id)::bigint, 0),
     missed_at = coalesce(missed_at, sqlc.arg(missed_at)::timestamptz)
 where id = @id;
 
 -- name: EndMissedHeartbeat :execrows
-update heartbeats set missed_at = null, reported = false, incident_id = null where id = @id and missed_at = @missed_at;
+update heartbeats set missed_at = null, reported = false, incident_id = null, failure = null where id = @id and missed_at = @missed_at;
 
 -- name: LockHeartbeat :one
 select name, description, every_seconds, grace_seconds, coalesce(plan, '')::text as plan, coalesce(severity, '')::text as severity, enabled
