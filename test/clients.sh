@@ -35,5 +35,6 @@ token() { "$work/iris" integration add "$1" --type "$2" --application demo --pla
 pagerduty=$(token clients-pagerduty pagerduty)
 opsgenie=$(token clients-opsgenie opsgenie)
 "$work/venv/bin/python" test/clients/pagerduty.py "$api" "$pagerduty"
+"$work/venv/bin/python" test/clients/opsgenie.py "$api" "$opsgenie"
 (cd test/clients/events && go build -o "$work/events" .)
 "$work/events" "${api#http://}" "$pagerduty" "$opsgenie"

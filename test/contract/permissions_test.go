@@ -478,6 +478,9 @@ func rights() []right {
 		{get, "/v2/alerts?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{get, "/v2/alerts/count?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{get, "/v2/alerts/x?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
+		{get, "/v2/alerts/x/notes?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
+		{get, "/v2/alerts/x/logs?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
+		{get, "/v2/alerts/x/recipients?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
 		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody,
 			(*server).integrations},
 
