@@ -35,5 +35,16 @@ token() { "$work/iris" integration add "$1" --type "$2" --application demo --pla
 pagerduty=$(token clients-pagerduty pagerduty)
 opsgenie=$(token clients-opsgenie opsgenie)
 "$work/venv/bin/python" test/clients/pagerduty.py "$api" "$pagerduty"
+"$work/venv/bin/python" test/clients/opsgenie.py "$api" "$opsgenie"
 (cd test/clients/events && go build -o "$work/events" .)
-"$work/events" "${api#http://}" "$pagerduty" "$opsgenie"
+
+echo "--- clients of PagerDuty's REST API acknowledge and resolve"
+echo "a password of the scripts" | "$work/iris" user add scripts --admin --email scripts@example.com
+curl -fsS -c "$work/cookies" -o "$work/session.json" -d username=scripts --data-urlencode "password=a password of the scripts" "$api/login"
+field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+csrf=$(field csrf_token <"$work/session.json")
+personal=$(curl -fsS -b "$work/cookies" -H "X-CSRF-TOKEN: $csrf" -H 'Content-Type: application/json' \
+  -d '{"name": "scripts", "scopes": ["read", "incidents"]}' "$api/v1/tokens" | field token)
+open_incident() { curl -fsS -H "Authorization: Bearer $personal" -H 'Content-Type: application/json' -d '{"plan": "demo-plan", "application": "demo", "title": "'"$1"'"}' "$api/v1/incidents" | field id; }
+"$work/venv/bin/python" test/clients/pagerduty_rest.py "$api" "$personal" "$(open_incident 'for pdpyras')"
+"$work/events" "${api#http://}" "$pagerduty" "$opsgenie" "$personal" "$(open_incident 'for go-pagerduty')"

@@ -25,9 +25,16 @@ func (a Alert) Acknowledged() bool { return a.Owner != "" || a.SourceAcknowledge
 // AlertQuery selects alerts of an integration, newest first. Nil = both.
 type AlertQuery struct {
 	Open, Acknowledged *bool
-	Key                string // "" = every key
+	Key                string    // "" = every key
+	Priority           string    // of the payload; "" = every priority
+	Tags               []string  // of the payload: all of them
+	CreatedFrom        time.Time // zero = since ever
+	CreatedBefore      time.Time // zero = until now
 	Limit, Offset      int
 }
+
+// Searched is how many of the newest alerts that match everything else are searched for tags and a priority.
+const Searched = 10_000
 
 // AlertEdit is the new context of an alert. It applies only while the context is Before.
 type AlertEdit struct {

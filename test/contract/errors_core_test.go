@@ -151,7 +151,7 @@ func incidentErrors() part {
 }
 
 func messageErrors() part {
-	const missing, nix = "Missing required attributes", "Request rejected by sender"
+	const missing, nix = "Missing required atrributes", "Request rejected by sender"
 	to := func(changes ...m) m {
 		return changed(m{"role": "user", "target": "ann", "subject": "s", "priority": "high", "body": "b"}, changes...)
 	}

@@ -410,6 +410,16 @@ func rights() []right {
 		{post, "/v0/webhooks/freshping?plan=pager&application=demo&key={key of demo}",
 			m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}, 201, everybody, nil},
 
+		{get, "/pagerduty/incidents", nil, 200, known, nil},
+		{put, "/pagerduty/incidents", m{"incidents": []m{{"id": "1", "status": "resolved"}}}, 200, changing, nil},
+		{get, "/pagerduty/incidents/1", nil, 200, reading, nil},
+		{put, "/pagerduty/incidents/1", m{"incident": m{"status": "resolved"}}, 200, changing, nil},
+		{get, "/pagerduty/oncalls", nil, 200, known, nil},
+		{get, "/pagerduty/schedules", nil, 200, known, nil},
+		{get, "/pagerduty/services", nil, 200, known, nil},
+		{get, "/pagerduty/users", nil, 200, known, nil},
+		{get, "/pagerduty/escalation_policies", nil, 200, known, nil},
+
 		// Only the token of the integration counts.
 		{post, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
 		{put, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
@@ -481,6 +491,9 @@ func rights() []right {
 		{get, "/v2/alerts?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{get, "/v2/alerts/count?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{get, "/v2/alerts/x?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
+		{get, "/v2/alerts/x/notes?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
+		{get, "/v2/alerts/x/logs?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
+		{get, "/v2/alerts/x/recipients?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
 		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody,
 			(*server).integrations},
 

@@ -72,6 +72,7 @@ var changes = [...]struct {
 	{"/v1/incidents", Incidents},
 	{"/v1/notifications", Incidents},
 	{"/v1/silences", Incidents},
+	{"/pagerduty/incidents", Incidents},
 
 	{"/api/v0/events", Oncall},
 	{"/api/v0/schedules", Oncall},

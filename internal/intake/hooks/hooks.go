@@ -42,6 +42,8 @@ type Deps struct {
 	Activity     *receiving.Activity
 	Heartbeats   Heartbeats
 	Alerts       AlertReads
+	Incidents    IncidentReads
+	Messages     MessageReads
 	// AlertEdits, Transitions, Responders, People, Addresses and Wake carry out the actions on alerts.
 	AlertEdits  intake.Alerts
 	Transitions intake.Transitions

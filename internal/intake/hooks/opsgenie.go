@@ -32,6 +32,9 @@ func (h *Hooks) opsgenie(r chi.Router) {
 		method, action, _ := strings.Cut(name, " ")
 		r.MethodFunc(method, strings.TrimSuffix(alertsPath+"/{identifier}/"+action, "/"), h.changeAlert)
 	}
+	for part := range alertParts() {
+		r.Get(alertsPath+"/{identifier}/"+part, h.readAlerts((*alertRequest).alert))
+	}
 	r.Get(alertsPath+"/{identifier}", h.readAlerts((*alertRequest).alert))
 	r.Get(alertsPath+"/*", h.readAlerts((*alertRequest).alert))
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -83,7 +86,8 @@ type alertRequest struct {
 	incident int64
 	outcome  alertOutcome
 	err      error
-	noted    bool // the delivery is recorded
+	paging   *alertPaging // of a list of notes or logs
+	noted    bool         // the delivery is recorded
 }
 
 // beginAlert authenticates a request and reads its body of at most limit bytes.

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/sources"
@@ -243,8 +242,8 @@ func planSnooze(f alertFields) (alertWork, error) {
 	if err != nil {
 		return nil, err
 	}
-	until, err := time.Parse(time.RFC3339Nano, given)
-	if err != nil {
+	until := sources.OpsgenieTime(given)
+	if until.IsZero() {
 		return nil, fault.Invalidf("endTime", "endTime must be a time such as 2026-11-22T11:00:00Z")
 	}
 	return func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -46,19 +47,29 @@ func (h *Hooks) readAlerts(work func(a *alertRequest) (data any, err error)) htt
 			return
 		}
 		answerAlert(w, http.StatusOK, struct {
-			Data any `json:"data"`
+			Data   any          `json:"data"`
+			Paging *alertPaging `json:"paging,omitempty"`
 			envelope
-		}{data, newEnvelope(a.begun, requestID('r', alertDone, 0, a.begun))})
+		}{data, a.paging, newEnvelope(a.begun, requestID('r', alertDone, 0, a.begun))})
 	}
 }
 
-// alert returns the alert of the path.
+// alert returns the alert of the path, or a part of it if the last segment names one.
 func (a *alertRequest) alert() (any, error) {
-	identifier, err := url.PathUnescape(strings.TrimPrefix(a.r.URL.EscapedPath(), alertsPath+"/"))
+	path := strings.TrimPrefix(a.r.URL.EscapedPath(), alertsPath+"/")
+	cut := max(strings.LastIndexByte(path, '/'), 0)
+	part, known := alertParts()[strings.TrimPrefix(path[cut:], "/")]
+	if known = known && cut > 0; known {
+		path = path[:cut]
+	}
+	identifier, err := url.PathUnescape(path)
 	if err != nil || !wire.Storable(identifier) {
 		return nil, fault.Invalidf("identifier", "name the alert by its id, alias or tiny id")
 	}
 	found, err := a.find(a.r.Context(), identifier)
+	if err == nil && known {
+		return part(a, found)
+	}
 	return shownAlert(a.d.from, found), err
 }
 
@@ -138,28 +149,66 @@ func readAlertQuery(v url.Values) (q intake.AlertQuery, err error) {
 	return q, readSearch(v.Get("query"), &q)
 }
 
+// condition is a condition of a search, such as status:open or createdAt >= 1772618400000.
+var condition = regexp.MustCompile(`^(\w+)\s*(<=|>=|[:=<>])\s*(.*)$`)
+
 // readSearch reads conditions such as `status:open AND alias:disk`.
 func readSearch(search string, q *intake.AlertQuery) error {
-	for condition := range strings.SplitSeq(strings.ReplaceAll(search, " and ", " AND "), " AND ") {
-		if condition = strings.TrimSpace(condition); condition == "" {
+	for part := range strings.SplitSeq(strings.ReplaceAll(search, " and ", " AND "), " AND ") {
+		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
-		name, value, _ := strings.Cut(condition, ":")
-		value = strings.Trim(strings.TrimSpace(value), `"`)
-		yes := value == "open" || value == "true"
-		switch name = strings.TrimSpace(name); {
-		case name == "status" && (value == "open" || value == "closed"):
-			q.Open = &yes
-		case name == "acknowledged" && (value == "true" || value == "false"):
-			q.Acknowledged = &yes
-		case name == "alias" && value != "" && wire.Storable(value):
-			q.Key = sources.ShortKey(value)
-		default:
-			return fault.Invalidf("query",
-				"query understands status:open, status:closed, acknowledged:true, acknowledged:false and alias:NAME, joined by AND")
+		m := condition.FindStringSubmatch(part)
+		if m == nil || !readCondition(m[1], m[2], strings.Trim(m[3], `"`), q) {
+			return fault.Invalidf("query", "%s", "query understands status:open, status:closed, acknowledged:true, "+
+				"acknowledged:false, alias:NAME, tag:NAME, priority:P1 and createdAt>TIME (also <, >=, <=), joined by AND")
 		}
 	}
 	return nil
+}
+
+// readCondition reports whether a condition is known.
+func readCondition(name, operator, value string, q *intake.AlertQuery) bool {
+	if name == "createdAt" {
+		return readCreated(operator, sources.OpsgenieTime(value), q)
+	}
+	yes := value == "open" || value == "true"
+	switch {
+	case operator != ":" && operator != "=":
+		return false
+	case name == "status" && (value == "open" || value == "closed"):
+		q.Open = &yes
+	case name == "acknowledged" && (value == "true" || value == "false"):
+		q.Acknowledged = &yes
+	case name == "alias" && value != "" && wire.Storable(value):
+		q.Key = sources.ShortKey(value)
+	case name == "priority" && priorities.MatchString(value):
+		q.Priority = value
+	case name == "tag" && value != "" && wire.Storable(value):
+		q.Tags = append(q.Tags, value)
+	default:
+		return false
+	}
+	return true
+}
+
+// readCreated reads a condition on the time of creation, in the microseconds that PostgreSQL stores.
+func readCreated(operator string, at time.Time, q *intake.AlertQuery) bool {
+	switch {
+	case at.IsZero():
+		return false
+	case operator == ">":
+		q.CreatedFrom = at.Add(time.Microsecond)
+	case operator == ">=":
+		q.CreatedFrom = at
+	case operator == "<":
+		q.CreatedBefore = at
+	case operator == "<=":
+		q.CreatedBefore = at.Add(time.Microsecond)
+	default:
+		return false
+	}
+	return true
 }
 
 // alertID returns the id of the alert of an incident.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -92,7 +93,7 @@ func FuzzAlertFields(f *testing.F) {
 
 func TestListsOfAlertsAreBounded(t *testing.T) {
 	t.Parallel()
-	for query, field := range map[string]string{"offset=20000": "offset", "offset=9223372036854775807": "offset", "limit=-1": "limit", "order=asc": "order", "query=tag:x": "query"} {
+	for query, field := range map[string]string{"offset=20000": "offset", "offset=9223372036854775807": "offset", "limit=-1": "limit", "order=asc": "order", "query=tag:": "query", "query=priority%3DP9": "query", "query=createdAt:2026-01-01": "query", "query=createdAt%3Esoon": "query"} {
 		r := httptest.NewRequest(http.MethodGet, "/v2/alerts?"+query, nil)
 		_, err := readAlertQuery(r.URL.Query())
 		require.Equal(t, field, fault.FieldOf(err), query)
@@ -101,4 +102,45 @@ func TestListsOfAlertsAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, maxAlerts, q.Limit)
 	require.Less(t, maxOffset, math.MaxInt32)
+}
+
+func TestSearchesOfAlerts(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
+	for search, want := range map[string]intake.AlertQuery{
+		`tag: env:prod AND tag:"two words"`: {Tags: []string{"env:prod", "two words"}},
+		"priority=P1":                       {Priority: "P1"},
+		"priority: P5":                      {Priority: "P5"},
+		"createdAt>1798675200000":           {CreatedFrom: day.Add(time.Microsecond)},
+		"createdAt >= 31-12-2026 and createdAt < 2026-12-31T01:00:00+01:00": {CreatedFrom: day, CreatedBefore: day},
+		"createdAt<=31-12-2026T00:00:00":                                    {CreatedBefore: day.Add(time.Microsecond)},
+	} {
+		var q intake.AlertQuery
+		require.NoError(t, readSearch(search, &q), search)
+		require.Equal(t, want, q, search)
+	}
+}
+
+func TestPagesOfNotes(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{"": "5 4 3 2 1", "limit=2": "5 4 > 4", "limit=2&offset=4": "3 2 > 2",
+		"limit=2&offset=2": "1", "order=asc&limit=3": "1 2 3 > 3", "order=asc&offset=3": "4 5", "offset=90": "5 4 3 2 1",
+		"order=asc&offset=90": "", "order=up": "!order", "offset=-1": "!offset", "direction=prev": "!direction"} {
+		a := &alertRequest{r: httptest.NewRequest(http.MethodGet, "/v2/alerts/x/notes?apiKey=secret&"+query, nil)}
+		data, err := a.page(make([]alertLine, 5))
+		if field := fault.FieldOf(err); field != "" {
+			require.Equal(t, want, "!"+field, query)
+			continue
+		}
+		require.NoError(t, err, query)
+		var got []string
+		for _, line := range data.([]alertLine) {
+			got = append(got, line.Offset)
+		}
+		if next, err := url.Parse(a.paging.Next); err == nil && a.paging.Next != "" {
+			got = append(got, ">", next.Query().Get("offset"))
+		}
+		require.Equal(t, want, strings.Join(got, " "), query)
+		require.NotContains(t, a.paging.First+a.paging.Next, "secret")
+	}
 }

@@ -51,8 +51,14 @@ func (s *Integrations) CountAlerts(ctx context.Context, of intake.ID, q intake.A
 }
 
 func (s *Integrations) alertIDs(ctx context.Context, of intake.ID, q intake.AlertQuery) ([]incidents.ID, error) {
+	searched := q.Limit + q.Offset
+	if q.Priority != "" || len(q.Tags) > 0 {
+		searched = intake.Searched
+	}
 	return postgres.Query(ctx, s.db, (*db.Queries).AlertIDs, db.AlertIDsParams{IntegrationID: int64(of), Open: q.Open,
-		Acknowledged: q.Acknowledged, DedupKey: postgres.Storable(q.Key), Most: q.Limit, Skip: q.Offset})
+		Acknowledged: q.Acknowledged, DedupKey: postgres.Storable(q.Key), Priority: q.Priority,
+		Tags: append([]string{}, q.Tags...), CreatedFrom: postgres.NullTime(q.CreatedFrom),
+		CreatedBefore: postgres.NullTime(q.CreatedBefore), Searched: searched, Most: q.Limit, Skip: q.Offset})
 }
 
 func (s *Integrations) alerts(ctx context.Context, of intake.ID, ids []incidents.ID) ([]intake.Alert, error) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -93,9 +94,39 @@ func OpsgenieFactsOf(payload map[string]json.RawMessage) OpsgenieFacts {
 		Priority: firstOf(m.text("priority"),
 			"P3"), Tags: m.strings("tags"), Actions: m.strings("actions"), Details: m.within("details").texts()}
 	for _, r := range slices.Concat(m.list("responders"), m.list("teams")) {
-		f.Responders = append(f.Responders, pick(r, "type", "id", "name", "username"))
+		f.Responders = append(f.Responders, responder(r))
 	}
 	return f
+}
+
+// responder returns a responder with the type and the id that clients require. A responder without an id has its name
+// as id, which the actions on alerts accept.
+func responder(m members) map[string]string {
+	r := pick(m, "type", "id", "name", "username")
+	r["id"] = firstOf(r["id"], r["name"], r["username"])
+	if kind := strings.ToLower(r["type"]); slices.Contains(responderKinds, kind) {
+		r["type"] = kind
+	} else if r["type"] = "team"; r["username"] != "" {
+		r["type"] = "user"
+	}
+	return r
+}
+
+// responderKinds are the types of responders that clients accept.
+var responderKinds = []string{"user", "team", "escalation", "schedule"}
+
+// OpsgenieTime reads a time of a client: with a zone, without one in UTC, as a date, as Opsgenie writes it in searches
+// (31-12-2026T23:59:59), or as seconds or milliseconds since 1970. An unreadable time is zero.
+func OpsgenieTime(s string) time.Time {
+	if t := instant(s); !t.IsZero() {
+		return t
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", time.DateTime, time.DateOnly, "02-01-2006T15:04:05", "02-01-2006"} {
+		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1 {
+			return t.Truncate(time.Microsecond)
+		}
+	}
+	return epoch(s)
 }
 
 // OpsgenieEdit is a change of an alert's facts. Empty fields change nothing.

@@ -22,7 +22,7 @@ type notification struct{ notifications.Request }
 func rejected(why string) error { return fault.Titled("Request rejected by sender", why) }
 
 // parseNotify checks the fields in the order of Iris, because clients depend on which error comes first. Clients
-// compare titles.
+// compare titles. "atrributes" is the spelling of Iris.
 func parseNotify(b Body) (n notification, err error) {
 	if n.SkipUnknown = b.Given("target_list"); n.SkipUnknown {
 		n.Together = true
@@ -39,11 +39,11 @@ func (n *notification) parseTarget(b Body) {
 	missing := slices.DeleteFunc([]string{"target", "role", "subject"}, b.Given)
 	n.Targets = []notifications.Target{{Name: b.Text("target"), Role: b.Text("role")}}
 	n.Subject = b.Text("subject")
-	b.Check(len(missing) == 0, fault.Titled("Missing required attributes", strings.Join(missing, ", ")))
+	b.Check(len(missing) == 0, fault.Titled("Missing required atrributes", strings.Join(missing, ", ")))
 }
 
 func (n *notification) parseList(b Body) {
-	b.Check(b.Given("subject"), fault.New(fault.Invalid, "Missing required attributes: subject"))
+	b.Check(b.Given("subject"), fault.New(fault.Invalid, "Missing required atrributes: subject"))
 	n.Subject = b.Text("subject")
 	malformed := fault.New(fault.Invalid, "Malformed target list")
 	given, ok := Objects(b.Members["target_list"])

@@ -95,12 +95,12 @@ func TestNotifyWithDummyRoles(t *testing.T) {
 func TestNotifyRefuses(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	missing := "Missing required attributes"
+	missing := "Missing required atrributes"
 	for body, want := range map[string]string{
 		``:                               title("Invalid json in post body"),
 		`{}`:                             describe(missing, "target, role, subject"),
 		`{"role":"user","target":"ann"}`: describe(missing, "subject"),
-		`{"target_list":[]}`:             title("Missing required attributes: subject"),
+		`{"target_list":[]}`:             title("Missing required atrributes: subject"),
 		`{"target_list":[{"role":"user"}],"subject":"s"}`:                                                    title("Malformed target list"),
 		`{"target_list":[{"role":"user","target":"ann","bcc":"x"}],"subject":"s","mode":"email","body":"b"}`: title("Malformed target list"),
 		`{"target_list":7,"subject":"s"}`:                                                                    title("Malformed target list"),

@@ -247,6 +247,10 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	pagerDuty, err := s.pagerDutyAPI()
+	if err != nil {
+		return nil, nil, err
+	}
 	v1, err := NewV1(s.v1Parts())
 	if err != nil {
 		return nil, nil, err
@@ -280,7 +284,7 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.routes(zip, docs, v0, calendars, v1, alerts, answers, pages), pages, nil
+	return s.routes(zip, docs, v0, calendars, pagerDuty, v1, alerts, answers, pages), pages, nil
 }
 
 // routes returns the handler of all parts, behind the middleware of every request.

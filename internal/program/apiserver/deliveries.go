@@ -50,7 +50,7 @@ func newDeliveries(d Deps) (*Deliveries, error) {
 	parts := intakehooks.Deps{
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver, Activity: d.Activity, Errors: d.Errors,
 		Heartbeats: s.Heartbeats,
-		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
+		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, Incidents: s.Incidents, Messages: s.Messages, AlertEdits: s.Integrations,
 		Transitions: s.Incidents, Responders: s.Responders(), People: s.Users, Addresses: s.Responses, Wake: d.Wake,
 	}
 	if name := routing.Missing(parts); name != "" {

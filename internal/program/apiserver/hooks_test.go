@@ -386,6 +386,25 @@ func TestOpsgenieActions(t *testing.T) {
 	require.Equal(t, "tags added: team:db|tags removed: old|details set: disk|details removed: host|message changed|description changed|priority changed from P3 to P1",
 		s.one(`select string_agg(text, '|' order by id) from timeline_entries where kind = 'updated'`))
 
+	read := func(part, of string) (out []any) {
+		t.Helper()
+		code, answer := s.call(http.MethodGet, "/v2/alerts/"+part, genie, "")
+		require.Equal(t, http.StatusOK, code, answer)
+		for _, item := range answer["data"].([]any) {
+			out = append(out, item.(map[string]any)[of])
+		}
+		return out
+	}
+	require.Equal(t, []any{map[string]any{"type": "team", "id": "night", "name": "night"}}, now["responders"],
+		"clients need the id")
+	require.Equal(t, []any{"from the rack", "probe: seen before"}, read(id+"/notes", "note"))
+	require.Equal(t, []any{"probe: seen before"}, read("disk/db7/notes?identifierType=alias&order=asc&limit=1", "note"),
+		"the slash need not be escaped")
+	require.Contains(t, read(id+"/logs", "log"), "priority changed from P3 to P1")
+	s.exec(`insert into messages (bucket, incident_id, application_id, recipient, user_id, target, class, mode)
+		select i.bucket, i.id, i.application_id, 'user:' || u.id, u.id, u.name, 1, 'sms' from incidents i, users u where u.name = 'ann'`)
+	require.Equal(t, []any{map[string]any{"id": "ann", "username": "ann"}}, read(id+"/recipients", "user"))
+
 	status("Alert is not acknowledged", "POST", "/"+id+"/unacknowledge", "{}")
 	status("Acknowledged alert", "POST", "/"+id+"/acknowledge", `{"note":"on it","user":"bo"}`)
 	require.Equal(t, true, s.alert(genie, id)["acknowledged"])
@@ -395,6 +414,9 @@ func TestOpsgenieActions(t *testing.T) {
 	status("Snoozed alert", "POST", "/"+id+"/snooze", `{"endTime":"`+end+`","note":"vendor case"}`)
 	require.Equal(t, []any{true, end}, []any{s.alert(genie, id)["snoozed"], s.alert(genie, id)["snoozedUntil"]})
 	require.Equal(t, "false", s.one(`select active::text from incidents`))
+	bare := time.Now().Add(2 * time.Hour).UTC().Truncate(time.Second).Format("2006-01-02T15:04:05")
+	status("Snoozed alert", "POST", "/"+id+"/snooze", `{"endTime":"`+bare+`.000"}`)
+	require.Equal(t, bare+"Z", s.alert(genie, id)["snoozedUntil"], "a time without zone is in UTC")
 	for _, wrong := range []string{"2999", "2020"} {
 		code, answer := s.send("/v2/alerts/"+id+"/snooze", genie, `{"endTime":"`+wrong+`-01-01T00:00:00Z"}`)
 		require.Equal(t, http.StatusUnprocessableEntity, code,
@@ -426,7 +448,9 @@ func TestOpsgenieActions(t *testing.T) {
 	require.Equal(t, "2", s.one(`select count(*)::text from incidents where resolved`))
 
 	status("Created alert", "POST", "", `{"message":"Without alias"}`)
-	for query, want := range map[string]int{"": 3, "?query=status%3Aopen": 1, "?query=status:closed+AND+alias:disk/db7": 2, "?query=acknowledged:true": 1} {
+	for query, want := range map[string]int{"": 3, "?query=status%3Aopen": 1, "?query=status:closed+AND+alias:disk/db7": 2, "?query=acknowledged:true": 1,
+		"?query=tag:env:prod": 1, "?query=tag:env:prod+AND+tag:none": 0, "?query=priority%3DP1": 1, "?query=priority:P3": 2,
+		"?query=createdAt%3E2020-01-01+AND+status:open": 1, "?query=createdAt%3C2020-01-01": 0} {
 		require.EqualValues(t, want, s.alert(genie, "count"+query)["count"], query)
 		_, answer := s.call(http.MethodGet, "/v2/alerts"+query, genie, "")
 		require.Len(t, answer["data"], want, query)

@@ -29,6 +29,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
+	"github.com/iris-oncall/iris/internal/legacy/pagerdutyapi"
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
@@ -323,6 +324,15 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 			Config: escalateConfig(s.cfg),
 		},
 	})
+}
+
+// pagerDutyAPI creates the part of PagerDuty's REST API that scripts call.
+func (s *apiShared) pagerDutyAPI() (*pagerdutyapi.API, error) {
+	open := auth.Openings{ReachEverything: s.cfg.Compatibility.ApplicationsReachEverything}
+	return pagerdutyapi.New(pagerdutyapi.Deps{Incidents: s.incidents, People: s.people, Plans: s.plans, Applications: s.applications,
+		Teams: s.teams, Planning: s.planning, OnCall: &s.onCall, Addresses: s.Responses,
+		Caller:       func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) },
+		Authenticate: s.strict.Middleware, Errors: s.errors, PublicURL: s.cfg.PublicURL})
 }
 
 // v1Parts are the parts of the project's own API below /v1.

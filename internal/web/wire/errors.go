@@ -61,7 +61,7 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere with RFC 9457, or with a
+// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, below /pagerduty as PagerDuty does, elsewhere with RFC 9457, or with a
 // page for a browser. Every 503 has Retry-After. An error that is not a fault is logged in full and answered as an
 // internal error.
 func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
@@ -80,6 +80,8 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 		writeIris(w, status, known)
 	case forOncall(r):
 		writeOncall(w, status, known)
+	case below(r, "/pagerduty"):
+		writePagerDuty(w, status, fault.Public(known))
 	default:
 		writeProblem(w, r, status, known)
 	}
@@ -143,6 +145,8 @@ func (e *Errors) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		Empty(w, status)
 	case forOncall(r):
 		writeOncall(w, status, &fault.Error{})
+	case below(r, "/pagerduty"):
+		writePagerDuty(w, status, "method not allowed")
 	default:
 		writeProblem(w, r, status, fault.New(fault.Invalid, "method not allowed"))
 	}
@@ -193,6 +197,19 @@ func writeOncall(w http.ResponseWriter, status int, f *fault.Error) {
 		t.Title = line
 	}
 	JSON(w, status, t)
+}
+
+// pagerDutyCodes are the codes of PagerDuty's errors that differ from the status.
+var pagerDutyCodes = map[int]int{http.StatusBadRequest: 2001, http.StatusUnauthorized: 2006, http.StatusForbidden: 2010,
+	http.StatusNotFound: 2100, http.StatusTooManyRequests: 2020}
+
+// writePagerDuty writes an error as PagerDuty's REST API does.
+func writePagerDuty(w http.ResponseWriter, status int, reason string) {
+	code, known := pagerDutyCodes[status]
+	if !known {
+		code = status
+	}
+	JSON(w, status, map[string]any{"error": map[string]any{"message": http.StatusText(status), "code": code, "errors": []string{reason}}})
 }
 
 // problem is an RFC 9457 document.

@@ -1,5 +1,6 @@
 // Command events uses a running Iris with the Go clients of PagerDuty and Opsgenie, as programs in the wild do. Its
-// arguments are the host and port of Iris, a token of an integration of type pagerduty, and one of type opsgenie.
+// arguments are the host and port of Iris, a token of an integration of type pagerduty, one of type opsgenie, a token of
+// a person, and the number of an open incident.
 package main
 
 import (
@@ -20,6 +21,7 @@ func main() {
 	ctx, host := context.Background(), os.Args[1]
 	usePagerDuty(ctx, host, os.Args[2])
 	useOpsgenie(ctx, host, os.Args[3])
+	usePagerDutyREST(ctx, host, os.Args[4], os.Args[5])
 	fmt.Println("the Go clients of PagerDuty and Opsgenie got the answers that they expect")
 }
 
@@ -68,6 +70,27 @@ func usePagerDuty(ctx context.Context, host, key string) {
 	refused, ok := err.(pagerduty.APIError)
 	check(ok && refused.StatusCode == http.StatusBadRequest && refused.APIError.Valid &&
 		len(refused.APIError.ErrorObject.Errors) == 1, err)
+}
+
+func usePagerDutyREST(ctx context.Context, host, key, id string) {
+	c := pagerduty.NewClient(key, pagerduty.WithAPIEndpoint("http://"+host+"/pagerduty"))
+	list := must(c.ListIncidentsWithContext(ctx, pagerduty.ListIncidentsOptions{Statuses: []string{"triggered"}, Limit: 1}))
+	check(len(list.Incidents) == 1 && list.Limit == 1, list)
+	got := must(c.GetIncidentWithContext(ctx, id))
+	check(got.ID == id && got.Status == "triggered" && got.Service.ID == "demo" && got.EscalationPolicy.ID != "", got)
+	for _, status := range []string{"acknowledged", "resolved"} {
+		changed := must(c.ManageIncidentsWithContext(ctx, "demo", []pagerduty.ManageIncidentsOptions{{ID: id, Status: status}}))
+		check(len(changed.Incidents) == 1 && changed.Incidents[0].Status == status, changed)
+	}
+	calls := must(c.ListOnCallsWithContext(ctx, pagerduty.ListOnCallOptions{ScheduleIDs: []string{"demo/primary"}}))
+	check(len(calls.OnCalls) > 0 && calls.OnCalls[0].User.ID != "", calls)
+	check(len(must(c.ListSchedulesWithContext(ctx, pagerduty.ListSchedulesOptions{})).Schedules) > 0, "schedules")
+	check(len(must(c.ListServicesWithContext(ctx, pagerduty.ListServiceOptions{})).Services) > 0, "services")
+	check(len(must(c.ListUsersWithContext(ctx, pagerduty.ListUsersOptions{})).Users) > 0, "users")
+	check(len(must(c.ListEscalationPoliciesWithContext(ctx, pagerduty.ListEscalationPoliciesOptions{})).EscalationPolicies) > 0, "policies")
+	_, err := c.GetIncidentWithContext(ctx, "999999")
+	refused, ok := err.(pagerduty.APIError)
+	check(ok && refused.NotFound() && refused.APIError.Valid && refused.APIError.ErrorObject.Code == 2100, err)
 }
 
 func useOpsgenie(ctx context.Context, host, key string) {

@@ -28,14 +28,25 @@ func (q *Queries) AddSourceComment(ctx context.Context, arg AddSourceCommentPara
 }
 
 const alertIDs = `-- name: AlertIDs :many
-select i.id from incidents i
-where i.integration_id = $1::bigint
-  and ($2::boolean is null or (not i.resolved and i.closed_at is null) = $2::boolean)
-  and ($3::boolean is null
-    or (i.owner_id is not null or coalesce(i.source_acknowledged, false)) = $3::boolean)
-  and ($4::text = '' or i.dedup_key = $4::text)
-order by i.id desc
-limit $6::int offset $5::int
+select n.id
+from (select i.id from incidents i
+    where i.integration_id = $1::bigint
+      and ($2::boolean is null or (not i.resolved and i.closed_at is null) = $2::boolean)
+      and ($3::boolean is null
+        or (i.owner_id is not null or coalesce(i.source_acknowledged, false)) = $3::boolean)
+      and ($4::text = '' or i.dedup_key = $4::text)
+      and ($5::timestamptz is null or i.created_at >= $5::timestamptz)
+      and ($6::timestamptz is null or i.created_at < $6::timestamptz)
+    order by i.id desc limit $7::int) n
+where $8::text = '' and cardinality($9::text[]) = 0
+  or exists (select from incident_contexts c
+    where c.incident_id = n.id
+      and ($8::text = ''
+        or coalesce(nullif(btrim(c.context ->> 'priority'), ''), 'P3') = $8::text)
+      and $9::text[] <@ array(select btrim(t.tag) from json_array_elements_text(
+        case json_typeof(c.context -> 'tags') when 'array' then c.context -> 'tags' else '[]'::json end) as t(tag)))
+order by n.id desc
+limit $11::int offset $10::int
 `
 
 type AlertIDsParams struct {
@@ -43,16 +54,28 @@ type AlertIDsParams struct {
 	Open          *bool
 	Acknowledged  *bool
 	DedupKey      string
+	CreatedFrom   *time.Time
+	CreatedBefore *time.Time
+	Searched      int
+	Priority      string
+	Tags          []string
 	Skip          int
 	Most          int
 }
 
+// The newest alerts that match. Tags and priority are in the payload: the newest alerts up to searched that match
+// everything else are searched for them.
 func (q *Queries) AlertIDs(ctx context.Context, arg AlertIDsParams) ([]incidents.ID, error) {
 	rows, err := q.db.Query(ctx, alertIDs,
 		arg.IntegrationID,
 		arg.Open,
 		arg.Acknowledged,
 		arg.DedupKey,
+		arg.CreatedFrom,
+		arg.CreatedBefore,
+		arg.Searched,
+		arg.Priority,
+		arg.Tags,
 		arg.Skip,
 		arg.Most,
 	)

@@ -10,14 +10,27 @@ select coalesce(
         from (select n.id, n.dedup_key from incidents n where n.integration_id = sqlc.arg(integration_id)::bigint order by n.id desc limit 1000) r
         where r.dedup_key = sqlc.arg(dedup_key)::text order by r.id desc limit 1), 0)::bigint;
 
+-- The newest alerts that match. Tags and priority are in the payload: the newest alerts up to searched that match
+-- everything else are searched for them.
 -- name: AlertIDs :many
-select i.id from incidents i
-where i.integration_id = sqlc.arg(integration_id)::bigint
-  and (sqlc.narg(open)::boolean is null or (not i.resolved and i.closed_at is null) = sqlc.narg(open)::boolean)
-  and (sqlc.narg(acknowledged)::boolean is null
-    or (i.owner_id is not null or coalesce(i.source_acknowledged, false)) = sqlc.narg(acknowledged)::boolean)
-  and (sqlc.arg(dedup_key)::text = '' or i.dedup_key = sqlc.arg(dedup_key)::text)
-order by i.id desc
+select n.id
+from (select i.id from incidents i
+    where i.integration_id = sqlc.arg(integration_id)::bigint
+      and (sqlc.narg(open)::boolean is null or (not i.resolved and i.closed_at is null) = sqlc.narg(open)::boolean)
+      and (sqlc.narg(acknowledged)::boolean is null
+        or (i.owner_id is not null or coalesce(i.source_acknowledged, false)) = sqlc.narg(acknowledged)::boolean)
+      and (sqlc.arg(dedup_key)::text = '' or i.dedup_key = sqlc.arg(dedup_key)::text)
+      and (sqlc.narg(created_from)::timestamptz is null or i.created_at >= sqlc.narg(created_from)::timestamptz)
+      and (sqlc.narg(created_before)::timestamptz is null or i.created_at < sqlc.narg(created_before)::timestamptz)
+    order by i.id desc limit sqlc.arg(searched)::int) n
+where sqlc.arg(priority)::text = '' and cardinality(sqlc.arg(tags)::text[]) = 0
+  or exists (select from incident_contexts c
+    where c.incident_id = n.id
+      and (sqlc.arg(priority)::text = ''
+        or coalesce(nullif(btrim(c.context ->> 'priority'), ''), 'P3') = sqlc.arg(priority)::text)
+      and sqlc.arg(tags)::text[] <@ array(select btrim(t.tag) from json_array_elements_text(
+        case json_typeof(c.context -> 'tags') when 'array' then c.context -> 'tags' else '[]'::json end) as t(tag)))
+order by n.id desc
 limit sqlc.arg(most)::int offset sqlc.arg(skip)::int;
 
 -- name: Alerts :many
