@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 )
 
@@ -37,7 +38,7 @@ func fields() map[string]string {
 // sourceRoutes adds an integration of each type and returns the routes of all sources.
 func sourceRoutes(s *intakeServer) (out []sourceRoute) {
 	same := func(body string) string { return body }
-	for _, kind := range slices.Sorted(maps.Keys(sources.All(builtin))) {
+	for _, kind := range slices.Sorted(maps.Keys(sources.All(recipes.Builtin()))) {
 		c := intake.Content{Name: kind, Type: kind, DefaultPlan: "pager", RatePerMinute: 100_000}
 		if kind == "sns" {
 			c.Settings = json.RawMessage(`{"unsigned":true}`)
