@@ -103,6 +103,9 @@ func TestInvalidBodies(t *testing.T) {
 				if strings.HasPrefix(r.path, "/v1/") {
 					want = `{"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "Invalid json in post body"}`
 				}
+				if strings.HasPrefix(r.path, "/pagerduty/") {
+					want = `{"error": {"code": 2001, "message": "Bad Request", "errors": ["Invalid json in post body"]}}`
+				}
 				if strings.HasPrefix(r.path, "/v2/") || strings.HasPrefix(r.path, "/generic/") {
 					want = `{"status": "invalid event", "message": "event refused", "errors": ["Invalid json in post body"],
 						"error": {"code": 400, "message": "event refused", "errors": ["Invalid json in post body"]}}`

@@ -218,7 +218,7 @@ func TestNotifications(t *testing.T) {
 	good := m{"role": "user", "target": "ann", "subject": "s", "priority": "high", "body": "b"}
 	s.do(demo, post, "/v0/notifications", good).says(200, `[]`)
 	require.EqualValues(t, 1, s.number("select count(*) from messages"), "durable before the answer")
-	const missing = "Missing required attributes"
+	const missing = "Missing required atrributes" // as Iris spells it
 	for _, c := range []struct {
 		change m
 		says   []string

@@ -58,7 +58,11 @@ func (h *Hooks) ping(w http.ResponseWriter, r *http.Request) {
 	if len(calls) > 0 {
 		said, err = h.storePing(r.Context(), calls...)
 	} else {
-		err = errSignal
+		// Who has no token does not learn what an address may be.
+		_, _, err = h.d.Integrations.ByToken(r.Context(), cmp.Or(bearer(r), wire.Param(r, "token")))
+		if err = fault.When(err, fault.NotFound, errToken); err == nil {
+			err = errSignal
+		}
 		h.noteUnread(r, intake.Heartbeat, wire.Param(r, "token"), nil, err)
 	}
 	if err != nil {

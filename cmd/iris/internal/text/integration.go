@@ -163,7 +163,7 @@ type Previewed struct {
 		Field  string `json:"field"`
 		Reason string `json:"reason"`
 	} `json:"failures"`
-	Recipe   *struct {
+	Recipe *struct {
 		Label string `json:"label"`
 		Why   string `json:"why"`
 	} `json:"recipe"`
