@@ -95,7 +95,7 @@ func TestARecipeChangesNoKeyOfAnOpenIncident(t *testing.T) {
 	next := s.hook(intake.Generic, token, fires.ContentType, fires.Body)[0]
 	require.Equal(t, "opened", next.Outcome)
 	stored := s.comes("/integrations/later", "it keeps the key with which it was opened until it ends")
-	require.Contains(t, stored.body, "read by the recipe "+r.Name+", because it has ")
+	require.Contains(t, stored.body, "read by the recipe "+r.Name+", because it has the members ")
 	for _, sample := range []recipes.Sample{fires, ends} {
 		s.do(admin, post, "/v1/integrations/later/preview", m{"payload": sample.Body}).is(200)
 	}
@@ -112,7 +112,7 @@ func TestRecipesAtEveryDoor(t *testing.T) {
 	require.Regexp(t, `(?m)^apprise +generic +Apprise +`, reader.does("integration recipes"))
 	person.does("integration add known --type generic --application demo --plan pager --recipe apprise")
 	require.JSONEq(t, `{"recipe":"apprise"}`, settingsOf("known"))
-	require.Contains(t, person.does("integration preview known --sample apprise"), "read as: Apprise, because it has ")
+	require.Contains(t, person.does("integration preview known --sample apprise"), "read as: Apprise, because it has the members ")
 	person.refused(2, "there is no recipe", "integration set known --recipe nothing")
 	person.refused(2, "have no settings", "integration add other --type nagios --application demo --recipe apprise")
 	page := s.do(admin, get, "/integrations/known/settings", nil).is(200).body

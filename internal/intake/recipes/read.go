@@ -10,26 +10,26 @@ import (
 	"github.com/iris-oncall/iris/jinja"
 )
 
-// Reading is a payload as a recipe reads it.
+// Reading is what a recipe found in a payload.
 type Reading struct {
 	Use     intake.RecipeUse
 	Facts   intake.Facts
-	Payload []byte // the payload proper, without its envelope
+	Payload []byte // the inner payload, without its envelope
 }
 
-// Webhook reads the payload of a webhook, a JSON object that arrived at a time, by the recipe with the name, else by the
-// one recipe that recognises it; false = there is none. The failures of the reading say why a named recipe was not used, or that two
-// recipes recognise the payload.
+// Webhook reads a JSON object that a webhook received at the given time. It uses the named recipe. Without a name, it
+// uses the only recipe that recognises the payload. It returns false if no recipe was used. Facts.Failures then says why,
+// for example that two recipes recognise the payload.
 func (b *Book) Webhook(name string, payload []byte, at time.Time) (Reading, bool) {
 	return b.read(name, payload, at, func(r *Recipe) []Shape { return r.Webhook })
 }
 
-// Mail is Webhook for a mail: payload has the members subject, sender, body and headers.
+// Mail does the same for a mail. The payload has the members subject, sender, body, headers and addresses.
 func (b *Book) Mail(name string, payload []byte, at time.Time) (Reading, bool) {
 	return b.read(name, payload, at, func(r *Recipe) []Shape { return r.Mail })
 }
 
-// maxEnvelopes bounds the envelopes around a payload.
+// maxEnvelopes is the largest number of nested envelopes.
 const maxEnvelopes = 3
 
 // found is a shape that fits.
@@ -48,7 +48,7 @@ func (b *Book) read(name string, payload []byte, at time.Time, shapes func(*Reci
 	if name != "" {
 		r, known := b.byName[name]
 		if !known {
-			return refused("there is no recipe %q here: the delivery is read without one", name), false
+			return refused("the recipe %q does not exist, so the delivery is read without a recipe: check the settings", name), false
 		}
 		candidates = []*Recipe{r}
 	}
@@ -61,10 +61,10 @@ func (b *Book) read(name string, payload []byte, at time.Time, shapes func(*Reci
 		switch {
 		case len(fits) > 1:
 			out.Facts.Failures = append(out.Facts.Failures, intake.Failure{
-				Reason: "the recipes " + names(fits) + " all recognise the delivery, so none is used: name one in the settings"})
+				Reason: "the recipes " + names(fits) + " all recognise the delivery or what is inside it, so none of them is used: name one in the settings"})
 			return out, ok
 		case len(fits) == 0 && name != "" && !ok:
-			return refused("the delivery is not what the recipe %q expects: it is read without one", name), false
+			return refused("the delivery does not match the recipe %q, so it is read without a recipe", name), false
 		case len(fits) == 0:
 			return out, ok
 		}
@@ -73,7 +73,7 @@ func (b *Book) read(name string, payload []byte, at time.Time, shapes func(*Reci
 		vars.Set("match", f.groups)
 		vars.Set("delivery", []jinja.Field{{Name: "received", Value: at.UTC().Format("2006-01-02T15:04:05.000Z")}})
 		out, ok = Reading{Use: intake.RecipeUse{Name: f.recipe.Name, Label: f.recipe.Label,
-			Why: "it has " + strings.Join(f.paths, ", ")}, Facts: f.shape.FindIn(vars), Payload: payload}, true
+			Why: "it has the members " + strings.Join(f.paths, ", ")}, Facts: f.shape.FindIn(vars), Payload: payload}, true
 		// An expression of a recipe may find nothing.
 		out.Facts.Failures = slices.DeleteFunc(out.Facts.Failures, func(f intake.Failure) bool { return f.Empty })
 		if f.shape.Inside == "" || !wrapped || depth >= maxEnvelopes {
@@ -103,7 +103,7 @@ func fitting(candidates []*Recipe, payload jinja.Vars, shapes func(*Recipe) []Sh
 			}
 		}
 	}
-	// What is inside an envelope is often known by more than its envelope.
+	// A recipe for the payload takes precedence over one for any envelope of that kind.
 	if proper := slices.DeleteFunc(slices.Clone(out), func(f found) bool { return f.shape.Inside != "" }); len(proper) > 0 {
 		return proper
 	}

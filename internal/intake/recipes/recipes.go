@@ -21,31 +21,32 @@ import (
 	"github.com/iris-oncall/iris/jinja"
 )
 
-// Recipe says how the payloads of a sender are read.
+// Recipe describes how to read the payloads of one sender.
 type Recipe struct {
-	Name  string `yaml:"name"`  // lower case, as the file
+	Name  string `yaml:"name"`  // lower case; the file is NAME.yaml
 	Label string `yaml:"label"` // for people
 	About string `yaml:"about"` // what the sender sends, and how
-	// Setup says what to do in the sender. ADDRESS, WITHTOKEN and TOKEN stand for the address without and with the token
-	// and for the token. MailSetup is the same for mails, TOKEN@DOMAIN is the address. "" = its mails need no setting.
+	// Setup tells people how to configure the sender. Pages replace ADDRESS (without the token), WITHTOKEN (with it) and
+	// TOKEN. MailSetup is the same for mails; TOKEN@DOMAIN is the address. "" = no set-up is needed.
 	Setup     string `yaml:"setup"`
 	MailSetup string `yaml:"mail_setup"`
 	// Webhook and Mail are the shapes of its payloads. The first that fits is used.
 	Webhook []Shape `yaml:"webhook"`
 	Mail    []Shape `yaml:"mail"`
-	// Unresolved says why the sender never says that an alert is over; "" = a sample shows how it does.
+	// Unresolved explains why the sender never reports the end of an alert. If it is empty, a sample must have a resolved
+	// event.
 	Unresolved string   `yaml:"unresolved"`
 	Samples    []Sample `yaml:"samples"`
 }
 
 // Shape is one form of a payload.
 type Shape struct {
-	// Fits has regular expressions by the path of a member (names with dots between them): a payload in which all of
-	// them match has this shape. "" = the member is present. Named groups are members of the variable match. A mail has
-	// the members subject, sender, body and headers.
+	// Fits maps the path of a member, such as alert.labels.host, to a regular expression. A payload has this shape if every
+	// expression matches. "" only requires that the member is present. A number in a path is an index of a list, from 0.
+	// Named groups are members of the variable match.
 	Fits map[string]string `yaml:"fits"`
-	// Inside is the path of the member with the payload proper, an object; "" = there is none. If a recipe knows that
-	// payload, it is used, else this one.
+	// Inside is the path of the inner payload, an object; "" = there is no envelope. If another recipe recognises the inner
+	// payload, that recipe is used, otherwise this one.
 	Inside string `yaml:"inside"`
 
 	intake.Expressions `yaml:",inline"`
@@ -59,7 +60,7 @@ type pattern struct {
 	re   *regexp.Regexp
 }
 
-// Sample is a delivery of the sender, with the events that it stands for.
+// Sample is a delivery of the sender, with the events that it must produce.
 type Sample struct {
 	Name        string     `yaml:"name"`
 	From        string     `yaml:"from"` // where the sample comes from: the sender's documentation, its source, a real run
@@ -70,7 +71,7 @@ type Sample struct {
 	Events      []Expected `yaml:"events"` // none = the delivery says nothing about an alert
 }
 
-// Expected is what a sample must become. Facts that are left out may be anything.
+// Expected is one event that a sample must produce. Fields that are left out are not compared.
 type Expected struct {
 	Status   intake.Status     `yaml:"status"`
 	Severity intake.Severity   `yaml:"severity"`
@@ -92,7 +93,7 @@ const (
 //go:embed senders/*.yaml
 var embedded embed.FS
 
-// Builtin reads the recipes of this program. A program does so once.
+// Builtin returns the built-in recipes. It parses all files, so a program calls it once. It panics if one is wrong.
 func Builtin() *Book {
 	files, err := fs.Sub(embedded, "senders")
 	book := &Book{byName: map[string]*Recipe{}}
@@ -143,7 +144,7 @@ func (b *Book) add(files fs.FS) error {
 			r, err = Parse(raw)
 		}
 		if err == nil && r.Name != strings.TrimSuffix(name, path.Ext(name)) {
-			err = fmt.Errorf("the name must be that of the file, and is %.60q", r.Name)
+			err = fmt.Errorf("the name is %.60q and must be the file name without .yaml", r.Name)
 		}
 		if err != nil {
 			return fmt.Errorf("recipe %s: %w", name, err)
@@ -168,7 +169,7 @@ func (b *Book) Names() []string { return slices.Sorted(maps.Keys(b.byName)) }
 
 var goodName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,59}$`)
 
-// Parse reads a recipe. An error says what is wrong with it.
+// Parse reads a recipe.
 func Parse(raw []byte) (*Recipe, error) {
 	var r Recipe
 	d := yaml.NewDecoder(bytes.NewReader(raw))
@@ -204,7 +205,7 @@ func (r *Recipe) check() error {
 	fires, resolves := map[bool]bool{}, map[bool]bool{}
 	for _, s := range r.Samples {
 		if s.Name == "" || s.From == "" || s.Body == "" {
-			return errors.New("each sample has a name, a body, and from: where it comes from")
+			return errors.New("each sample needs a name, a body, and from: its origin")
 		}
 		for _, e := range s.Events {
 			fires[s.Mail] = fires[s.Mail] || e.Status == intake.Firing
@@ -214,9 +215,9 @@ func (r *Recipe) check() error {
 	for mail, shapes := range map[bool][]Shape{false: r.Webhook, true: r.Mail} {
 		switch {
 		case len(shapes) > 0 && !fires[mail]:
-			return errors.New("it has no sample of a firing alert for each door that it has shapes for")
+			return errors.New("it has shapes below webhook or mail without a sample of a firing alert: add one")
 		case len(shapes) > 0 && !resolves[mail] && r.Unresolved == "":
-			return errors.New("it has no sample of a resolved alert for each door, and unresolved does not say why")
+			return errors.New("it has shapes below webhook or mail without a sample of a resolved alert: add one, or explain in unresolved why there is none")
 		}
 	}
 	return nil
@@ -225,10 +226,10 @@ func (r *Recipe) check() error {
 // compile reads the expressions of a shape.
 func (s *Shape) compile() error {
 	if len(s.Fits) == 0 {
-		return errors.New("fits is required: what the payload is recognised by")
+		return errors.New("fits is required: add at least one pattern that recognises the payload")
 	}
 	if s.Recipe != "" {
-		return errors.New("a shape names no recipe")
+		return errors.New("remove recipe from the shape: only the settings of an integration have it")
 	}
 	for _, at := range slices.Sorted(maps.Keys(s.Fits)) {
 		p := pattern{path: at}
@@ -243,7 +244,7 @@ func (s *Shape) compile() error {
 	return s.Compile()
 }
 
-// maxSubject bounds the text that an expression of Fits reads, in bytes.
+// maxSubject is how much of a text an expression of Fits sees, in bytes.
 const maxSubject = 64 << 10
 
 // fit reports whether a payload has the shape, and returns the named groups and the paths.

@@ -14,7 +14,7 @@ import (
 // clock is the layout of times. It has the offset, so that the zone is clear.
 const clock = "Mon 2006-01-02 15:04:05 -07:00"
 
-// At formats an instant in seconds since 1970.
+// At formats an instant in a time zone.
 func At(at time.Time, z *time.Location) string { return at.In(z).Format(clock) }
 
 // Tabless removes tabs and newlines from a cell of a table.
