@@ -64,6 +64,10 @@ type EarlyResolve struct {
 	Repeated bool
 }
 
+// keepWithoutStart is how long a resolve without a start holds a firing delivery: only the order of two deliveries that
+// were sent at the same time is in doubt. Later, it is more likely a new outage.
+const keepWithoutStart = 15 * time.Second
+
 // HoldsEarly reports whether a firing delivery is late because a resolve of the same occurrence came before it: the
 // resolve names each of its firing alerts, and none with a later start. If that is in doubt, it is not late.
 func (l Late) HoldsEarly(delivered []Alert, r EarlyResolve) bool {
@@ -80,7 +84,7 @@ func (l Late) HoldsEarly(delivered []Alert, r EarlyResolve) bool {
 		switch {
 		case !ok:
 			return false
-		case start.IsZero() && (r.Repeated || a.StartsAt.After(r.At)):
+		case start.IsZero() && (r.Repeated || a.StartsAt.After(r.At) || r.Ago > keepWithoutStart):
 			return false
 		case !start.IsZero() && (a.StartsAt.IsZero() || a.StartsAt.After(start)):
 			return false

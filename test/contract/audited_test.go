@@ -17,7 +17,7 @@ var unlogged = []struct {
 	operations *regexp.Regexp
 	reason     string
 }{
-	{regexp.MustCompile(`^\w+ (/v0|/v1)?/incidents(/|$)|^POST /v0/internal/incident/|^\w+ /v2/alerts|^POST /ack/|/iris_escalate$`), "the timeline of the incident has it"},
+	{regexp.MustCompile(`^\w+ (/v0|/v1|/pagerduty)?/incidents(/|$)|^POST /v0/internal/incident/|^\w+ /v2/alerts|^POST /ack/|/iris_escalate$`), "the timeline of the incident has it"},
 	{regexp.MustCompile(`^\w+ (/v1/hooks/|/v0/webhooks/|/v2/enqueue|/v2/change/enqueue|/generic/)|/heartbeats/{name}/ping$`), "it delivers events"},
 	{regexp.MustCompile(`^POST /(v0/response/|v0/twilio/|api/v0/(twilio|slack|gmail-oneclick)/)`),
 		"the timeline has the answer, the message has the receipt"},

@@ -109,6 +109,10 @@ func TestRecipesAtEveryDoor(t *testing.T) {
 	settingsOf := func(name string) string {
 		return string(decode[struct{ Settings json.RawMessage }](s.do(admin, get, "/v1/integrations/"+name, nil).is(200)).Settings)
 	}
+	token := s.sender("ruler", intake.Generic, nil)
+	ruled := decode[struct{ Events []hookEvent }](s.do(anonymous, post, "/v1/hooks/generic/api/v2/alerts", `[{"labels": {"alertname": "Disk", "instance": "db7"}, "annotations": {}, "startsAt": "2026-11-29T10:00:00Z", "generatorURL": "https://prometheus.example.com"}]`,
+		"Authorization", "Bearer "+token).is(200))
+	require.Equal(t, []hookEvent{{"alertname=Disk,instance=db7", "opened", ruled.Events[0].Incident}}, ruled.Events)
 	require.Regexp(t, `(?m)^apprise +generic +Apprise +`, reader.does("integration recipes"))
 	person.does("integration add known --type generic --application demo --plan pager --recipe apprise")
 	require.JSONEq(t, `{"recipe":"apprise"}`, settingsOf("known"))

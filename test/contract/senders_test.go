@@ -17,6 +17,10 @@ func TestSendersReadAndPing(t *testing.T) {
 	}
 	s.do(anonymous, post, "/v2/alerts", m{"message": "disk", "alias": "disk"}, "Authorization",
 		"GenieKey opsgenie-token").is(http.StatusAccepted)
+	for _, part := range []string{"notes", "logs", "recipients"} {
+		s.do(anonymous, get, "/v2/alerts/disk/"+part+"?identifierType=alias", nil, "Authorization",
+			"GenieKey opsgenie-token").is(200)
+	}
 	a := s.do(anonymous, get, "/v2/alerts/disk?identifierType=alias", nil, "Authorization",
 		"GenieKey opsgenie-token").is(http.StatusOK)
 	require.Contains(t, a.body, `"alias":"disk"`)

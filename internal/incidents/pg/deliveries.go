@@ -1,8 +1,10 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -133,8 +135,11 @@ func holdText(l incidents.Late) string {
 	return ": it is held, and escalation starts in " + brief(l.Hold) + " unless a resolve follows"
 }
 
+// errHeldElsewhere says that another server holds the delivery, or that the resolve is forgotten.
+var errHeldElsewhere = errors.New("another incident holds the delivery")
+
 // openEarly opens the incident of a firing delivery that a resolve came before: resolved, with a timer. The result has
-// no ID if an incident with the key is open.
+// no ID if an incident with the key is open. With errHeldElsewhere nothing is stored.
 func (i *Incidents) openEarly(ctx context.Context, n incidents.New) (incidents.Opened, error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (none incidents.Opened, err error) {
 		rows, err := q.OpenIncidents(ctx, openParams([]*opening{{New: n, openResult: &openResult{}}}))
@@ -162,8 +167,8 @@ func (i *Incidents) openEarly(ctx context.Context, n incidents.New) (incidents.O
 		if err := q.NoteResolvedGroup(ctx, id); err != nil {
 			return none, err
 		}
-		if err := q.HoldOnIncident(ctx, id); err != nil {
-			return none, err
+		if noted, err := q.HoldOnIncident(ctx, id); err != nil || noted == 0 {
+			return none, cmp.Or(err, errHeldElsewhere)
 		}
 		return heldOn(id), AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor,
 			"the firing delivery arrived after its resolve"+holdText(n.Late))
@@ -361,7 +366,18 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 				return last, ended, err
 			}
 		}
-		return last, ended, i.rememberEarly(ctx, n, scope, key)
+		if err := i.rememberEarly(ctx, n, scope, key); err != nil {
+			return last, ended, err
+		}
+		// The firing delivery may have opened the incident between the look and the memory.
+		err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+			open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope,
+				DedupKey: key})
+			return postgres.IgnoreNoRows(err)
+		})
+		if err != nil || open == 0 {
+			return last, ended, err
+		}
 	}
 	c.IDs = []incidents.ID{open}
 	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"time"
 
@@ -41,6 +42,9 @@ func (i *Incidents) Open(ctx context.Context, n incidents.New) (incidents.Opened
 	n.DedupKey = shortKey(n.DedupKey)
 	if n.Early {
 		held, err := i.openEarly(ctx, n)
+		if errors.Is(err, errHeldElsewhere) {
+			held, _, err = i.ByKey(ctx, n)
+		}
 		if err != nil || held.ID != 0 {
 			return held, postgres.MapError(err)
 		}

@@ -184,10 +184,8 @@ func (h Heartbeat) Event(status intake.Status, text Text) intake.Event {
 	if !h.LastPingAt.IsZero() {
 		about["last_ping_at"] = h.LastPingAt.UTC().Truncate(time.Second).Format(time.RFC3339)
 	}
-	if !text.At.IsZero() {
+	if text.Body != "" && text.At.Equal(h.MissedAt) { // it came with the failure; earlier ones are for owners only
 		about["text"], about["text_at"] = text.Body, text.At.UTC().Truncate(time.Second).Format(time.RFC3339)
-	}
-	if text.Body != "" && text.At.Equal(h.MissedAt) { // it came with the failure
 		summary += " " + Cut(text.Body, maxQuoted)
 	}
 	context, _ := json.Marshal(map[string]any{"heartbeat": about}) // plain values can always be encoded

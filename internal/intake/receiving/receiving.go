@@ -161,7 +161,7 @@ func (r *Receiver) key(ctx context.Context, app auth.Application, from intake.In
 	if len(e.OtherKeys) == 0 || e.Key == "" {
 		return e.Key, nil
 	}
-	n := incidents.New{ApplicationID: app.ID, Integration: int64(from.ID)}
+	n := incidents.New{ApplicationID: app.ID, Integration: int64(from.ID), DedupFacts: intake.Stored(facts(e))}
 	for _, key := range append([]string{e.Key}, e.OtherKeys...) {
 		n.DedupKey = key
 		known, found, err := r.d.Incidents.ByKey(ctx, n)

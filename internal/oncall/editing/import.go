@@ -164,7 +164,7 @@ type CalendarImport struct {
 // calendar no longer has are deleted, and end now if they have begun. It adds new ones and moves known ones. It keeps
 // shifts that were changed by hand. The past does not change. An occurrence of the same person at the same time is the
 // same shift if only its UID changed: some programs make new UIDs each time. A running shift stays with its person,
-// until its known end, while nobody can be found for its event.
+// until its known end, while nobody can be found for its event. The shifts of an event that cannot be read stay.
 func ImportShifts(now time.Time, c ExternalCalendar, known []ImportedOccurrence) CalendarImport {
 	p := importing{ExternalCalendar: c, now: now.Truncate(time.Second), known: known, taken: make([]bool, len(known)),
 		held: map[personTime]bool{}}
@@ -184,6 +184,7 @@ func ImportShifts(now time.Time, c ExternalCalendar, known []ImportedOccurrence)
 	for i, k := range known {
 		switch {
 		case p.taken[i] || k.Shift == nil || k.Shift.Edited:
+		case !c.Ended && left.unreadable[k.UID] && k.Shift.End.After(now): // nobody knows whether its event is removed
 		case k.Shift.Start.After(now) || !c.Ended && !k.Shift.Start.Before(p.now):
 			p.out.Delete = append(p.out.Delete, *k.Shift)
 			p.out.Dropped = append(p.out.Dropped, k.Occurrence)
@@ -245,6 +246,8 @@ type unmatched struct {
 	whole  map[string]bool    // UIDs of events that run now, or cannot be read
 	times  map[time.Time]bool // Occurs of events whose UIDs are new
 	still  map[string]bool    // UIDs that the calendar has
+	// unreadable are UIDs of events that cannot be read: all their shifts stay.
+	unreadable map[string]bool
 }
 
 type eventTime struct {
@@ -254,7 +257,7 @@ type eventTime struct {
 
 func (p *importing) unmatched() unmatched {
 	u := unmatched{events: map[eventTime]bool{}, whole: map[string]bool{}, times: map[time.Time]bool{},
-		still: map[string]bool{}}
+		still: map[string]bool{}, unreadable: map[string]bool{}}
 	if len(p.Unmatched) == 0 {
 		return u
 	}
@@ -269,6 +272,9 @@ func (p *importing) unmatched() unmatched {
 		u.events[eventTime{e.UID, e.Occurs.UTC()}] = true
 		if e.End.IsZero() || !e.Start.After(p.now) && e.End.After(p.now) {
 			u.whole[e.UID] = true
+		}
+		if e.End.IsZero() {
+			u.unreadable[e.UID] = true
 		}
 		if !before[e.UID] && !e.End.IsZero() {
 			u.times[e.Occurs.UTC()] = true

@@ -30,9 +30,9 @@ type component struct {
 	broken string
 }
 
-// decisive are the properties without which a component would have other times, or would not be cancelled.
+// decisive are the properties without which a component would have other times or people, or would not be cancelled.
 var decisive = []string{
-	"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID", "STATUS",
+	"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID", "STATUS", "ATTENDEE",
 }
 
 // parser parses a text.
@@ -104,6 +104,10 @@ func contentLines(raw []byte) iter.Seq2[int, string] {
 // line adds a line to the component that is open.
 func (p *parser) line(number int, text string) error {
 	property, err := ics.ParseProperty(ics.ContentLine(text))
+	if address := strings.LastIndex(strings.ToLower(text), "mailto:"); err != nil && strings.HasPrefix(text, "ATTENDEE;") && address > 0 {
+		// Some programs write quotes in a name: the address counts.
+		property, err = ics.ParseProperty(ics.ContentLine("ATTENDEE:" + text[address:]))
+	}
 	switch {
 	case err != nil:
 		return p.leaveOut(number, text, humanize.Shorten(err.Error(), 100))

@@ -446,11 +446,16 @@ func (r *reader) siblingZone(p, begin *ics.IANAProperty) *time.Location {
 func (r *reader) named(name string) (*time.Location, bool) {
 	zone, known := r.zones[name]
 	if !known {
-		zone = r.lookUp(name)
+		if len(r.zones) < maxNames {
+			zone = r.lookUp(name)
+		}
 		r.zones[name] = zone
 	}
 	return zone, zone != nil
 }
+
+// maxNames is how many names of zones are looked up for a calendar. Others are unknown.
+const maxNames = 200
 
 // zoneParts is the largest number of parts of a name in the database: America/Argentina/Salta.
 const zoneParts = 3

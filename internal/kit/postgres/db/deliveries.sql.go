@@ -283,16 +283,20 @@ func (q *Queries) ForgetRestarts(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
-const holdOnIncident = `-- name: HoldOnIncident :exec
+const holdOnIncident = `-- name: HoldOnIncident :execrows
 update early_resolves e set incident_id = i.id
 from incidents i
 where i.id = $1 and e.application_id = i.application_id and e.plan_key = i.plan_key and e.dedup_key = i.dedup_key
+  and e.incident_id is null
 `
 
-// Notes which incident holds the firing delivery that followed an early resolve.
-func (q *Queries) HoldOnIncident(ctx context.Context, id incidents.ID) error {
-	_, err := q.db.Exec(ctx, holdOnIncident, id)
-	return err
+// Notes which incident holds the firing delivery that followed an early resolve; no row = another one holds it.
+func (q *Queries) HoldOnIncident(ctx context.Context, id incidents.ID) (int64, error) {
+	result, err := q.db.Exec(ctx, holdOnIncident, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const knownAlerts = `-- name: KnownAlerts :many
@@ -561,14 +565,14 @@ func (q *Queries) ResolveAlerts(ctx context.Context, arg ResolveAlertsParams) (i
 const restartPlan = `-- name: RestartPlan :exec
 with started as (
     update incidents
-    set current_step = 0, step_at = null, progress = jsonb_build_object('t', true, 'r', reopen_count)
+    set current_step = 0, step_at = null, progress = jsonb_build_object('t', coalesce((progress ->> 't')::boolean, false), 'r', reopen_count)
     where id = $1
     returning id
 )
 insert into incident_restarts (incident_id) select id from started
 `
 
-// Makes the plan of an incident begin again at step 1. The tracking message is not repeated. The reopen count has been increased.
+// Makes the plan of an incident begin again at step 1. A tracking message that was sent is not repeated. The reopen count has been increased.
 func (q *Queries) RestartPlan(ctx context.Context, id incidents.ID) error {
 	_, err := q.db.Exec(ctx, restartPlan, id)
 	return err

@@ -164,11 +164,12 @@ where e.ctid = any(array(
     select o.ctid from early_resolves o where o.resolved_at < statement_timestamp() - make_interval(secs => sqlc.arg(keep_seconds)::float8)
     limit 10000 for update skip locked));
 
--- Notes which incident holds the firing delivery that followed an early resolve.
--- name: HoldOnIncident :exec
+-- Notes which incident holds the firing delivery that followed an early resolve; no row = another one holds it.
+-- name: HoldOnIncident :execrows
 update early_resolves e set incident_id = i.id
 from incidents i
-where i.id = @id and e.application_id = i.application_id and e.plan_key = i.plan_key and e.dedup_key = i.dedup_key;
+where i.id = @id and e.application_id = i.application_id and e.plan_key = i.plan_key and e.dedup_key = i.dedup_key
+  and e.incident_id is null;
 
 -- name: ForgetResolvedGroups :execrows
 delete from resolved_groups g
@@ -185,11 +186,11 @@ select at from incident_restarts
 where incident_id = @incident_id and at > statement_timestamp() - interval '1 day'
 order by at;
 
--- Makes the plan of an incident begin again at step 1. The tracking message is not repeated. The reopen count has been increased.
+-- Makes the plan of an incident begin again at step 1. A tracking message that was sent is not repeated. The reopen count has been increased.
 -- name: RestartPlan :exec
 with started as (
     update incidents
-    set current_step = 0, step_at = null, progress = jsonb_build_object('t', true, 'r', reopen_count)
+    set current_step = 0, step_at = null, progress = jsonb_build_object('t', coalesce((progress ->> 't')::boolean, false), 'r', reopen_count)
     where id = sqlc.arg(id)
     returning id
 )
