@@ -24,7 +24,7 @@ cp sqlc.yaml "$tmp/"
 cp -r migrations "$tmp/"
 cp -r internal/kit/postgres/query "$tmp/internal/kit/postgres/"
 (cd "$tmp" && "$bin" generate)
-printf '// Package db has the statements of internal/kit/postgres/query. sqlc generates it. Only internal/kit/postgres and the rooms pg of wings import it.\npackage db\n' >"$tmp/$out/doc.go"
+printf '// Package db has the statements of internal/kit/postgres/query. sqlc generates it. Only internal/kit/postgres and the packages named pg import it.\npackage db\n' >"$tmp/$out/doc.go"
 if [ "${1:-}" = --check ]; then
   diff -ru "$tmp/$out" "$out" || { echo "generated code is stale: run make generate" >&2; exit 1; }
   exit 0

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
+	"github.com/iris-oncall/iris/internal/legacy/imports"
+	"github.com/iris-oncall/iris/internal/legacy/irisimport"
+	"github.com/iris-oncall/iris/internal/legacy/oncallimport"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/operator"
 )
@@ -41,7 +44,7 @@ const (
 
 // Run imports Iris's data and prints the report.
 func (c importIrisCommand) Run(ctx context.Context, e *env) error {
-	options := operator.IrisOptions{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
+	options := irisimport.Options{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
@@ -72,7 +75,7 @@ type importOncallCommand struct {
 
 // Run imports Oncall's data and prints the report.
 func (c importOncallCommand) Run(ctx context.Context, e *env) error {
-	options := operator.OncallOptions{Modes: c.Mode}
+	options := oncallimport.Options{Modes: c.Mode}
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
@@ -120,7 +123,7 @@ func (f importFlags) source(e *env) (operator.Import, error) {
 }
 
 // finish prints the report and returns the exit code.
-func (f importFlags) finish(e *env, report *operator.Report) error {
+func (f importFlags) finish(e *env, report *imports.Report) error {
 	write := report.WriteText
 	if f.JSON {
 		write = report.WriteJSON

@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/operator"
+	"github.com/iris-oncall/iris/internal/users/directory"
 )
 
 type syncCommand struct {
@@ -24,8 +25,8 @@ func (syncCommand) Help() string {
 		"Exit code 0: done. 3: too many people are missing in the directory, nothing was changed. 1: the command failed."
 }
 
-// stopped is the exit code if too many people are missing in the directory.
-const stopped remote.ExitCode = 3
+// exitStopped is the exit code if too many people are missing in the directory.
+const exitStopped remote.ExitCode = 3
 
 // Run syncs and prints the changes.
 func (c syncCommand) Run(ctx context.Context, e *env) error {
@@ -37,7 +38,7 @@ func (c syncCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	report, err := operator.Directory(ctx, cfg, operator.DirectoryOptions{DryRun: c.DryRun, AllowGone: c.AllowGone})
+	report, err := operator.Directory(ctx, cfg, directory.Options{DryRun: c.DryRun, AllowGone: c.AllowGone})
 	if err != nil {
 		return err
 	}
@@ -47,22 +48,22 @@ func (c syncCommand) Run(ctx context.Context, e *env) error {
 		err = tableSync(e.stdout, report)
 	}
 	if err == nil && report.Stopped != "" {
-		return stopped
+		return exitStopped
 	}
 	return err
 }
 
 // syncJSON is the report for programs.
 type syncJSON struct {
-	Source    string        `json:"source"`
-	DryRun    bool          `json:"dry_run"`
-	Stopped   string        `json:"stopped"`
-	Entries   int           `json:"entries"`
-	Strangers int           `json:"strangers"`
-	Seconds   float64       `json:"seconds"`
-	People    []syncChange  `json:"people"`
-	Lists     []syncChange  `json:"lists"`
-	Problems  []syncProblem `json:"problems"`
+	Source   string        `json:"source"`
+	DryRun   bool          `json:"dry_run"`
+	Stopped  string        `json:"stopped"`
+	Entries  int           `json:"entries"`
+	Unsynced int           `json:"strangers"`
+	Seconds  float64       `json:"seconds"`
+	People   []syncChange  `json:"people"`
+	Lists    []syncChange  `json:"lists"`
+	Problems []syncProblem `json:"problems"`
 }
 
 type syncChange struct {
@@ -76,9 +77,9 @@ type syncProblem struct {
 	Text string `json:"text"`
 }
 
-func syncReport(r operator.DirectoryReport) syncJSON {
+func syncReport(r directory.Report) syncJSON {
 	out := syncJSON{
-		Source: r.Source, DryRun: r.DryRun, Stopped: r.Stopped, Entries: r.Entries, Strangers: r.Unsynced, Seconds: r.Took.Seconds(),
+		Source: r.Source, DryRun: r.DryRun, Stopped: r.Stopped, Entries: r.Entries, Unsynced: r.Unsynced, Seconds: r.Took.Seconds(),
 		People: []syncChange{}, Lists: []syncChange{}, Problems: []syncProblem{},
 	}
 	for _, c := range r.Changes {
@@ -93,14 +94,14 @@ func syncReport(r operator.DirectoryReport) syncJSON {
 	return out
 }
 
-func listDetail(c operator.ListChange) string {
-	if c.Kind == operator.SwitchOff {
+func listDetail(c directory.ListChange) string {
+	if c.Kind == directory.SwitchOff {
 		return ""
 	}
 	return fmt.Sprintf("%d members, %d of them here", c.Size, len(c.Members))
 }
 
-func tableSync(out io.Writer, r operator.DirectoryReport) error {
+func tableSync(out io.Writer, r directory.Report) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	line := func(kind, what, name, detail string) { // Flush returns the error
 		if detail == "" {
@@ -122,7 +123,7 @@ func tableSync(out io.Writer, r operator.DirectoryReport) error {
 		return err
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(out, "ignored: %s: %s\n", text.Tabless.Replace(p.Name), text.Tabless.Replace(p.Text))
+		fmt.Fprintf(out, "ignored: %s: %s\n", text.SingleLine.Replace(p.Name), text.SingleLine.Replace(p.Text))
 	}
 	fmt.Fprintf(out, "%d entries in %s; %d active users were never in it and are not changed.\n", r.Entries, r.Source,
 		r.Unsynced)

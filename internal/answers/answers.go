@@ -24,7 +24,7 @@ const (
 	textNothing       = "No active incidents to claim."
 	textUnknown       = "Unknown command."
 	textSorry         = "Sincerest apologies"
-	textHelp          = "Iris did not understand that. Reply with the number of the message and the word claim, or with: claim all, claim last."
+	textHelp          = "Iris did not understand that. Reply with the number of the message and the word ack, or with: ack all, ack last."
 )
 
 // Store finds what people answer, and who they are, and records their answers.
@@ -64,8 +64,8 @@ type Incidents interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 }
 
-// AnswerParts are the dependencies of all answers.
-type AnswerParts struct {
+// AnswerDeps are the dependencies of all answers.
+type AnswerDeps struct {
 	Store     Store
 	Incidents Incidents
 	// Openings: with SessionsActForAnyone, people may pass on the answers of others.
@@ -77,7 +77,7 @@ type AnswerParts struct {
 
 // answers carries out the commands of people from all channels.
 type answers struct {
-	AnswerParts
+	AnswerDeps
 	log *zap.Logger
 }
 
@@ -297,6 +297,11 @@ func claimedText(open []messages.AnsweredMessage, claimed map[incidents.ID]bool)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// forPeople returns a result in the words of pages. The routes of /v0 keep "claim", which their clients know.
+func forPeople(result string) string {
+	return strings.NewReplacer("Invalid claim", "Not acknowledged", "claimed", "acknowledged", "claim", "acknowledge").Replace(result)
 }
 
 // explainable reports whether an error is a mistake of the person, which the text for the person explains. Other errors

@@ -34,8 +34,8 @@ type People interface {
 	ByID(ctx context.Context, id users.ID) (users.User, error)
 }
 
-// LinkParts are the dependencies of signed links.
-type LinkParts struct {
+// LinkDeps are the dependencies of signed links.
+type LinkDeps struct {
 	People People
 	Links  *auth.Links
 	Asset  func(name string) string // returns the address of a stylesheet or icon
@@ -43,7 +43,7 @@ type LinkParts struct {
 
 // links serves the links in messages.
 type links struct {
-	LinkParts
+	LinkDeps
 	*answers
 	log *zap.Logger
 }
@@ -225,7 +225,7 @@ func (v *linkView) state(state incidents.State, name, text string) {
 }
 
 func (l *links) write(w http.ResponseWriter, v linkView) {
-	v.Style, v.Icon = l.Asset("base.css"), l.Asset("icon.svg")
+	v.Style, v.Icon = l.Asset("console.css"), l.Asset("icon.svg")
 	var b bytes.Buffer
 	if err := linkPage.Execute(&b, v); err != nil {
 		l.log.Error("page cannot be rendered", zap.Error(err))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	netmail "net/mail"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,9 +29,9 @@ type Rates interface {
 	Check(ctx context.Context, app auth.Application, plan int64) error
 }
 
-// MailParts are the dependencies of mails.
-type MailParts struct {
-	Openers       Openers
+// MailDeps are the dependencies of mails.
+type MailDeps struct {
+	Opener        IncidentOpener
 	Applications  auth.Applications
 	Plans         Plans
 	Load          Load
@@ -40,7 +41,7 @@ type MailParts struct {
 
 // mail handles mails that a relay has fetched: replies, and mails that open incidents.
 type mail struct {
-	MailParts
+	MailDeps
 	*answers
 	log *zap.Logger
 }
@@ -181,7 +182,7 @@ func (s *mail) handle(w http.ResponseWriter, r *http.Request) error {
 	if unknownAuthor != nil {
 		return unknownAuthor
 	}
-	if err := s.reply(r.Context(), m, user, text, record); err != nil {
+	if err := s.reply(r.Context(), m, user, forPeople(text), record); err != nil {
 		return err
 	}
 	wire.Empty(w, http.StatusNoContent)
@@ -192,7 +193,7 @@ func (s *mail) handle(w http.ResponseWriter, r *http.Request) error {
 // The subject must then begin with "Re:" and the number of a message, as in replies to mails of Iris.
 func parseMailReply(m received) (messages.Reply, error) {
 	line := m.firstLine()
-	if line == "claim" || line == "suppress" {
+	if slices.Contains([]string{"ack", "acknowledge", "claim", "suppress"}, line) {
 		if words := strings.Fields(m.subject); len(words) >= 2 && words[0] == "Re:" {
 			if reply, err := messages.ParseReply(words[1] + " " + line); err == nil && (reply.MessageID != 0 || reply.Batch != "") {
 				return reply, nil

@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Openers opens incidents. Open returns when the incident is durable.
-type Openers interface {
+// IncidentOpener opens incidents. Open returns when the incident is stored durably.
+type IncidentOpener interface {
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
 }
 
@@ -116,7 +116,7 @@ func (s *mail) open(ctx context.Context, app auth.Application, plan escalation.P
 	if err := s.Rates.Check(ctx, app, int64(plan)); err != nil {
 		return 0, err
 	}
-	opened, err := s.Openers.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context,
+	opened, err := s.Opener.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context,
 		Actor: "application " + app.Name})
 	if err != nil {
 		return 0, err

@@ -374,17 +374,17 @@ func TestMailReplies(t *testing.T) {
 		application         int64
 	}{
 		"the subject's number": {"Ann <ann@example.com>", "Re: 27 disk full", "claim\r\n\r\n> On Monday, Iris wrote",
-			204, "Iris incident(300) claimed.", "Re: Re: 27 disk full", 71},
-		"words": {"ann@example.com", "hello", "27 claim\nbye", 204, "Iris incident(300) claimed.",
+			204, "Iris incident(300) acknowledged.", "Re: Re: 27 disk full", 71},
+		"words": {"ann@example.com", "hello", "27 claim\nbye", 204, "Iris incident(300) acknowledged.",
 			"Re: hello", 71},
-		"last": {"ann@example.com", "hello", "claim last", 204, "Iris incident(301) claimed.",
+		"last": {"ann@example.com", "hello", "claim last", 204, "Iris incident(301) acknowledged.",
 			"Re: hello", 0},
 		"sorry": {"ann@example.com", "hello", "fine", 204, "Sincerest apologies", "Re: hello", 70},
 		"suppress": {"ann@example.com", "Re: 27 disk full", "suppress", 204, "Unknown command.",
 			"Re: Re: 27 disk full", 71},
 		"only reads": {"vic@example.com", "x", "27 claim", 204,
 			"vic may only read, and cannot acknowledge", "Re: x", 71},
-		"long subject": {"ann@example.com", long, "27 claim", 204, "Iris incident(300) claimed.", "Re: " +
+		"long subject": {"ann@example.com", long, "27 claim", 204, "Iris incident(300) acknowledged.", "Re: " +
 			long[:2*236], 71},
 		"another kind of answer": {"ann@example.com", "RE: 27 disk full", "claim", 400,
 			titleOf("Invalid response", "Invalid response: claim"), "", 0},

@@ -18,11 +18,11 @@ import (
 // Deps are the dependencies of the routes. A function of a vendor is nil if the vendor is not configured; the vendor's
 // routes then refuse every request.
 type Deps struct {
-	Answers  AnswerParts
-	Links    LinkParts
-	Mail     MailParts
-	Slack    SlackParts
-	Twilio   TwilioParts
+	Answers  AnswerDeps
+	Links    LinkDeps
+	Mail     MailDeps
+	Slack    SlackDeps
+	Twilio   TwilioDeps
 	OneClick *auth.OneClick `optional:"true"` // verifies Gmail's button; nil = Gmail's button is switched off
 	// Authenticator checks the signatures of relays.
 	Authenticator *wire.Authenticator
@@ -49,15 +49,15 @@ func New(d Deps) (*Responses, error) {
 	d.Twilio.PublicURL = strings.TrimRight(d.Twilio.PublicURL, "/")
 	a := &answers{d.Answers, log}
 	s := &Responses{
-		links:  &links{LinkParts: d.Links, answers: a, log: log},
-		slack:  &slack{SlackParts: d.Slack, answers: a, log: log},
-		twilio: &twilio{TwilioParts: d.Twilio, answers: a, log: log},
+		links:  &links{LinkDeps: d.Links, answers: a, log: log},
+		slack:  &slack{SlackDeps: d.Slack, answers: a, log: log},
+		twilio: &twilio{TwilioDeps: d.Twilio, answers: a, log: log},
 		gmail:  &gmail{oneClick: d.OneClick, answers: a},
 		errors: d.Errors,
 	}
 	s.relays = &relays{
 		authenticator: d.Authenticator, answers: a, slack: s.slack, twilio: s.twilio, gmail: s.gmail,
-		mail: &mail{MailParts: d.Mail, answers: a, log: log},
+		mail: &mail{MailDeps: d.Mail, answers: a, log: log},
 	}
 	return s, nil
 }

@@ -296,19 +296,19 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
 	d := Deps{
-		Answers: AnswerParts{Store: w, Incidents: w,
+		Answers: AnswerDeps{Store: w, Incidents: w,
 			Wake: func(_ context.Context, b buckets.Set) { w.woken.Union(b) }},
-		Links: LinkParts{People: w, Links: keys.Links(), Asset: func(name string) string {
+		Links: LinkDeps{People: w, Links: keys.Links(), Asset: func(name string) string {
 			return "/static/" +
 				name
 		}},
-		Mail: MailParts{Openers: w, Applications: w, Plans: w, Load: w,
+		Mail: MailDeps{Opener: w, Applications: w, Plans: w, Load: w,
 			Rates:         load.NewRates(counts, 10, 10, time.Minute, nil),
 			Notifications: w},
 		OneClick: oneClick, Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user",
 			errs), Errors: errs, Log: log,
 	}
-	d.Twilio = TwilioParts{PublicURL: "https://iris.example/", Receipts: w,
+	d.Twilio = TwilioDeps{PublicURL: "https://iris.example/", Receipts: w,
 		Valid: func(full string, form url.Values, h http.Header) bool {
 			return h.Get("X-Twilio-Signature") == "good" && strings.HasPrefix(full,
 				"https://iris.example/api/v0/twilio/") && form != nil
@@ -318,7 +318,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 				Status: f.Get("MessageStatus")}, f.Has("MessageSid")
 		},
 	}
-	d.Slack = SlackParts{
+	d.Slack = SlackDeps{
 		Pressed: func(h http.Header, body []byte, _ time.Time) (Pressed, error) {
 			if h.Get("X-Slack-Signature") != "good" {
 				return Pressed{}, fault.New(fault.Unauthenticated, "wrong signature")
@@ -556,12 +556,12 @@ func TestBadLinks(t *testing.T) {
 func TestSMSReplies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"27 claim":   "Iris incident(300) claimed.",
-		"claim last": "Iris incident(301) claimed.",
-		"l":          "Iris incident(301) claimed.",
-		"a":          "db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301",
+		"27 claim":   "Iris incident(300) acknowledged.",
+		"claim last": "Iris incident(301) acknowledged.",
+		"l":          "Iris incident(301) acknowledged.",
+		"a":          "db: Iris Incidents acknowledged (1): 300\nweb: Iris Incidents acknowledged (1): 301",
 		"29 claim":   "Failed to match incident for message(29).",
-		"30 claim":   "All iris incidents claimed for batch id " + digest + ".",
+		"30 claim":   "All iris incidents acknowledged for batch id " + digest + ".",
 		"77 claim":   "Invalid message(77): no application found.",
 		"27 what":    "Unknown command.",
 		"fine":       "Sincerest apologies",
@@ -604,7 +604,7 @@ func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
 		url.Values{"To": {"+12234567890"}}, sig...)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "disk full &amp; &lt;hot&gt;")
-	require.Equal(t, 3, strings.Count(body, "Press 2 to claim."))
+	require.Equal(t, 3, strings.Count(body, "Press 2 to acknowledge."))
 	require.Equal(t, 3, strings.Count(body, "Press pound for menu."))
 	_, short := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27&loop=1&instruction=Press+2",
 		url.Values{"To": {"+12234567890"}}, sig...)
@@ -624,7 +624,7 @@ func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
 	require.Empty(t, w.owners)
 	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27",
 		url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
-	require.Equal(t, 2, strings.Count(body, "Iris incident(300) claimed."), "said twice")
+	require.Equal(t, 2, strings.Count(body, "Iris incident(300) acknowledged."), "said twice")
 	require.Equal(t, "ann", w.owners[300])
 	require.Equal(t, []incidents.Via{incidents.ViaCall}, w.via)
 	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay", url.Values{"Digits": {"2"}}, sig...)
@@ -647,7 +647,7 @@ func TestCallAboutADigestIsAcknowledgedByKey(t *testing.T) {
 		require.Contains(t, body, "[db] 2 messages")
 		_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id="+id,
 			url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
-		require.Contains(t, body, "All iris incidents claimed for batch id "+digest+".")
+		require.Contains(t, body, "All iris incidents acknowledged for batch id "+digest+".")
 		require.Equal(t, map[incidents.ID]string{300: "ann", 301: "ann"}, w.owners, id)
 	}
 	_, _, h := setup(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// SlackParts are the dependencies of buttons in Slack.
-type SlackParts struct {
+// SlackDeps are the dependencies of buttons in Slack.
+type SlackDeps struct {
 	// Pressed checks Slack's signature over the raw body and returns the pressed button. It returns an Unauthenticated
 	// fault for a wrong signature and an Invalid fault for any other error. Nil = Slack is not configured.
 	Pressed func(header http.Header, body []byte, now time.Time) (Pressed, error) `optional:"true"`
@@ -40,7 +40,7 @@ type Pressed struct {
 
 // slack serves the buttons in Slack.
 type slack struct {
-	SlackParts
+	SlackDeps
 	*answers
 	log *zap.Logger
 }

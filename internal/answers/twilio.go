@@ -24,8 +24,8 @@ type Receipts interface {
 	Apply(ctx context.Context, r messages.Receipt) (known bool, err error)
 }
 
-// TwilioParts are the dependencies of SMS, calls and receipts of Twilio.
-type TwilioParts struct {
+// TwilioDeps are the dependencies of SMS, calls and receipts of Twilio.
+type TwilioDeps struct {
 	PublicURL string // base address of Iris, as configured at Twilio; Twilio's signatures cover it
 	// Valid checks Twilio's signature of a request to fullURL with the form as body. Nil = Twilio is not configured.
 	Valid func(fullURL string, form url.Values, header http.Header) bool `optional:"true"`
@@ -38,7 +38,7 @@ type TwilioParts struct {
 
 // twilio serves replies by SMS, the texts and keys of calls, and receipts.
 type twilio struct {
-	TwilioParts
+	TwilioDeps
 	*answers
 	log *zap.Logger
 }
@@ -107,6 +107,7 @@ func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err
 	if refused {
 		text = fault.Public(err)
 	}
+	text = forPeople(text)
 	record.Result = text
 	t.record(r.Context(), record)
 	switch {
@@ -154,7 +155,7 @@ func loops(r *http.Request) int {
 }
 
 func instruction(r *http.Request) string {
-	return cmp.Or(r.URL.Query().Get("instruction"), "Press 2 to claim.")
+	return cmp.Or(r.URL.Query().Get("instruction"), "Press 2 to acknowledge.")
 }
 
 // say returns the text of a call that cannot be acknowledged. The URL sets how often the text is repeated.

@@ -70,7 +70,6 @@ type Applications interface {
 
 // The errors of HMAC authentication, with the texts of the v0 wire (title in Message, description in Detail).
 var (
-	ErrHeader = operation.ErrUnknown
 	// ErrNoDigest means a header without a colon or without a name.
 	ErrNoDigest = unauthenticated("Authentication failure")
 	// ErrDigest means a wrong signature or an unknown application. They have one error, so that it does not reveal
@@ -166,11 +165,12 @@ func AuthenticateKey(ctx context.Context, apps Applications, name, key string, o
 	return app, nil
 }
 
-// ParseAuthorization splits "hmac APP:DIGEST". The name ends at the first colon. Errors are ErrHeader and ErrNoDigest.
+// ParseAuthorization splits "hmac APP:DIGEST". The name ends at the first colon. Errors are operation.ErrUnknown and
+// ErrNoDigest.
 func ParseAuthorization(header string) (app, digest string, err error) {
 	rest, ok := strings.CutPrefix(header, "hmac ")
 	if !ok {
-		return "", "", ErrHeader
+		return "", "", operation.ErrUnknown
 	}
 	app, digest, ok = strings.Cut(rest, ":")
 	if !ok || app == "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -77,8 +78,8 @@ func TestAuthenticate(t *testing.T) {
 		"user by other app":        {signed("demo", "primary", five, r.Path, user), user, "", ErrNoUserPower},
 		"user not signed":          {signed("trusted", "k", five, r.Path, r), user, "", ErrDigest},
 		"signed user, header lost": {signed("trusted", "k", five, r.Path, user), r, "", ErrDigest},
-		"no header":                {"", r, "", ErrHeader},
-		"another scheme":           {"Bearer x", r, "", ErrHeader},
+		"no header":                {"", r, "", operation.ErrUnknown},
+		"another scheme":           {"Bearer x", r, "", operation.ErrUnknown},
 		"no colon":                 {"hmac demo", r, "", ErrNoDigest},
 		"unknown application":      {"hmac nobody:x", r, "", ErrDigest},
 		"empty digest":             {"hmac demo:", r, "", ErrDigest},
@@ -154,7 +155,7 @@ func FuzzParseAuthorization(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		app, digest, err := ParseAuthorization(header)
 		if err != nil {
-			require.True(t, errors.Is(err, ErrHeader) || errors.Is(err, ErrNoDigest))
+			require.True(t, errors.Is(err, operation.ErrUnknown) || errors.Is(err, ErrNoDigest))
 			return
 		}
 		require.Equal(t, header, "hmac "+app+":"+digest)
@@ -192,8 +193,8 @@ func TestWithAuthenticationSwitchedOff(t *testing.T) {
 	require.NoError(t, none.MayRead(off))
 	require.NoError(t, none.MayCall(off))
 	require.NoError(t, none.MayTry(off))
-	require.ErrorIs(t, none.MayCall(Openings{AnonymousReads: true}), ErrHeader)
-	require.ErrorIs(t, none.MayTry(Openings{AnonymousReads: true}), ErrHeader)
-	require.ErrorIs(t, Actor{Username: "x", ReadOnly: true}.MayTry(off), ErrReadOnly)
+	require.ErrorIs(t, none.MayCall(Openings{AnonymousReads: true}), operation.ErrUnknown)
+	require.ErrorIs(t, none.MayTry(Openings{AnonymousReads: true}), operation.ErrUnknown)
+	require.ErrorIs(t, Actor{Username: "x", ReadOnly: true}.MayTry(off), operation.ErrReadOnly)
 	require.False(t, none.MayActAs(users.User{ID: 1, Name: "ann"}, off))
 }

@@ -11,18 +11,10 @@ import (
 
 // Refusals. Some texts are part of the v0 wire.
 var (
-	ErrUsernameNeeded = users.ErrUsernameNeeded
-	ErrAppUserPower   = users.ErrAppUserPower
-	ErrNotThisUser    = operation.ErrNotThisUser
-	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
-	ErrNoRelay        = fault.New(fault.Forbidden,
+	ErrNoDevices = fault.New(fault.Forbidden, "App not allowed to register devices")
+	ErrNoRelay   = fault.New(fault.Forbidden,
 		"This application may not pass on answers: give it the power with \"iris app set NAME --relay\"")
 	ErrInternalOnly = fault.New(fault.Forbidden, "App not allowed to use internal routes")
-	ErrReadOnly     = operation.ErrReadOnly
-	ErrAdminOnly    = operation.ErrAdminOnly
-	ErrServiceToken = users.ErrServiceToken
-	// ErrNotReached hides what belongs to another application, or does not exist.
-	ErrNotReached = operation.ErrNotReached
 )
 
 // MayRead admits every authenticated caller to the reads that Iris left open. It admits anybody if AnonymousReads is
@@ -38,7 +30,7 @@ func (a Actor) MayRead(open Openings) error {
 // requests without credentials if NoCredentials is on.
 func (a Actor) MayCall(open Openings) error {
 	if !a.Known() && !open.NoCredentials {
-		return ErrHeader
+		return operation.ErrUnknown
 	}
 	return nil
 }
@@ -64,9 +56,9 @@ func (a Actor) MayTry(open Openings) error {
 func (a Actor) MayWrite() error {
 	switch {
 	case !a.Known():
-		return ErrHeader
+		return operation.ErrUnknown
 	case a.ReadOnly:
-		return ErrReadOnly
+		return operation.ErrReadOnly
 	}
 	return nil
 }
@@ -117,13 +109,7 @@ func (a Actor) MayPassOn(u users.User, open Openings) error {
 	if a.Username == "" {
 		return ErrNoRelay
 	}
-	return ErrNotThisUser
-}
-
-// MayClaimFor allows an acknowledgement in the name of u: to actors who may act for u. If ApplicationsClaim is on, it
-// also allows this to any application that names no person, as Iris did.
-func (a Actor) MayClaimFor(u users.User, open Openings) bool {
-	return a.MayActAs(u, open) || open.ApplicationsClaim && a.program()
+	return operation.ErrNotThisUser
 }
 
 // MayPassOnMail allows passing on a mail that opens an incident of an application: to relays, and to actors who may
@@ -135,17 +121,18 @@ func (a Actor) MayPassOnMail(application int64) error {
 	if a.Username == "" {
 		return ErrNoRelay
 	}
-	return ErrNotThisUser
+	return operation.ErrNotThisUser
 }
 
-// Caller returns the actor as operations see it. open has the compatibility switches.
+// Caller returns the actor as operations see it. open has the compatibility switches. If NoCredentials is on, requests
+// without credentials may write; they act for nobody.
 func (a Actor) Caller(open Openings) operation.Actor {
 	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf,
 		Manages: a.TeamAdminOf,
 		Service: a.ServiceTeam(), Token: int64(a.Token), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
 			a.MayTry(open) == nil, Through: a.Application, Session: a.Session}
 	switch {
-	case !a.Known():
+	case !a.Known() && !open.NoCredentials:
 		out.Role = operation.Nobody
 	case a.ReadOnly:
 		out.Role, out.ReadOnlyAdmin = operation.Reader, a.Admin
@@ -157,6 +144,14 @@ func (a Actor) Caller(open Openings) operation.Actor {
 	if a.Confined(open) {
 		out.Application, out.ApplicationName = a.ApplicationID, a.Application
 	}
+	return out
+}
+
+// Claimer is Caller for acknowledgements. If ApplicationsClaim is on, any application that names no person may
+// acknowledge in the name of anybody, as in Iris.
+func (a Actor) Claimer(open Openings) operation.Actor {
+	out := a.Caller(open)
+	out.ForAnybody = out.ForAnybody || open.ApplicationsClaim && a.program()
 	return out
 }
 
@@ -184,7 +179,7 @@ func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
 		return ErrNoDevices
 	}
 	if a.Username != "" && !a.Admin && !a.is(u) {
-		return ErrNotThisUser
+		return operation.ErrNotThisUser
 	}
 	return nil
 }
@@ -192,7 +187,7 @@ func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
 // MayAdminister allows what only administrators may do.
 func (a Actor) MayAdminister() error {
 	if !a.Admin {
-		return ErrAdminOnly
+		return operation.ErrAdminOnly
 	}
 	return nil
 }

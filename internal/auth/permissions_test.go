@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -16,29 +17,29 @@ func TestMaySelf(t *testing.T) {
 		about users.User
 		want  error
 	}{
-		"nobody":                         {Actor{}, ann, ErrUsernameNeeded},
-		"application":                    {Actor{ApplicationID: 1}, ann, ErrAppUserPower},
+		"nobody":                         {Actor{}, ann, users.ErrUsernameNeeded},
+		"application":                    {Actor{ApplicationID: 1}, ann, users.ErrAppUserPower},
 		"application that acts for them": {Actor{ApplicationID: 1, ActsForUsers: true}, ann, nil},
 		"speaking for ann": {Actor{ApplicationID: 1, ActsForUsers: true, UserID: 5, Username: "ann"},
 			ann, nil},
 		"speaking for bob": {Actor{ApplicationID: 1, ActsForUsers: true, UserID: 6, Username: "bob"},
-			ann, ErrNotThisUser},
+			ann, operation.ErrNotThisUser},
 		"another person of the same name": {Actor{ApplicationID: 1, UserID: 6, Username: "ann"}, ann,
-			ErrNotThisUser},
+			operation.ErrNotThisUser},
 		"a name that folds to another": {Actor{ApplicationID: 1, UserID: 6, Username: "ſyſadm"},
-			users.User{ID: 1, Name: "sysadm"}, ErrNotThisUser},
-		"for somebody unknown, known ann": {Actor{ApplicationID: 1, Username: "ann"}, ann, ErrNotThisUser},
+			users.User{ID: 1, Name: "sysadm"}, operation.ErrNotThisUser},
+		"for somebody unknown, known ann": {Actor{ApplicationID: 1, Username: "ann"}, ann, operation.ErrNotThisUser},
 		"for somebody unknown, the same":  {Actor{ApplicationID: 1, Username: "Eve "}, users.User{Name: "eve"}, nil},
 		"for somebody unknown, another": {Actor{ApplicationID: 1, Username: "eve"}, users.User{Name: "eva"},
-			ErrNotThisUser},
+			operation.ErrNotThisUser},
 		"administrator": {Actor{ApplicationID: 1, UserID: 9, Username: "root", Admin: true}, ann,
 			nil},
 		"a read-only user about themselves": {Actor{ApplicationID: 1, UserID: 5, Username: "ann", ReadOnly: true,
 			Session: true}, ann, nil},
 		"a read-only user about another one": {Actor{ApplicationID: 1, UserID: 5, Username: "ann", ReadOnly: true,
-			Session: true}, bob, ErrNotThisUser},
+			Session: true}, bob, operation.ErrNotThisUser},
 		"a number that is ann's": {Actor{ApplicationID: 1, Username: "ann", UserID: 7},
-			users.User{Name: "7"}, ErrNotThisUser},
+			users.User{Name: "7"}, operation.ErrNotThisUser},
 	} {
 		require.Equal(t, tc.want, tc.actor.MaySelf(tc.about), name)
 	}
@@ -56,7 +57,7 @@ func TestMayRegisterDevice(t *testing.T) {
 		"an application allowed":     {Actor{ApplicationID: 1, Application: "Relay"}, nil},
 		"for ann":                    {Actor{ApplicationID: 1, Application: "relay", UserID: 5, Username: "ANN"}, nil},
 		"for bob": {Actor{ApplicationID: 1, Application: "relay", UserID: 6, Username: "bob"},
-			ErrNotThisUser},
+			operation.ErrNotThisUser},
 		"for an administrator": {Actor{ApplicationID: 1, Application: "relay", Username: "root", Admin: true},
 			nil},
 	} {
@@ -87,8 +88,8 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 		"it may claim in anybody's name directly as well")
 	require.NoError(t, ann.MayPassOn(users.User{ID: 5, Name: "ANN"}, Openings{}))
 	require.NoError(t, admin.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}))
-	require.ErrorIs(t, ann.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNotThisUser)
-	require.ErrorIs(t, asAnn.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNotThisUser,
+	require.ErrorIs(t, ann.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), operation.ErrNotThisUser)
+	require.ErrorIs(t, asAnn.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), operation.ErrNotThisUser,
 		"a relay that speaks for somebody")
 	require.NoError(t, ann.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{SessionsActForAnyone: true}))
 
@@ -97,21 +98,21 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 	require.NoError(t, plain.MayPassOnMail(1), "its own")
 	require.NoError(t, admin.MayPassOnMail(1))
 	require.NoError(t, ann.MayPassOnMail(2))
-	require.ErrorIs(t, ann.MayPassOnMail(1), ErrNotThisUser)
+	require.ErrorIs(t, ann.MayPassOnMail(1), operation.ErrNotThisUser)
 
 	for name, c := range map[string]struct {
 		actor             Actor
 		answers, receipts error
 	}{
-		"nobody":              {Actor{}, ErrHeader, ErrHeader},
+		"nobody":              {Actor{}, operation.ErrUnknown, operation.ErrUnknown},
 		"plain":               {plain, ErrNoRelay, ErrNoRelay},
 		"relay":               {relay, nil, nil},
 		"acts for people":     {acting, nil, ErrNoRelay},
 		"a person":            {ann, nil, ErrNoRelay},
 		"a relay as a person": {asAnn, nil, ErrNoRelay},
 		"administrator":       {admin, nil, nil},
-		"who only reads": {Actor{ApplicationID: 1, Relay: true, Username: "vic", ReadOnly: true}, ErrReadOnly,
-			ErrReadOnly},
+		"who only reads": {Actor{ApplicationID: 1, Relay: true, Username: "vic", ReadOnly: true}, operation.ErrReadOnly,
+			operation.ErrReadOnly},
 	} {
 		require.Equal(t, c.answers, c.actor.MayRelay(Openings{}), name)
 		require.Equal(t, c.receipts, c.actor.MayPassOnReceipts(Openings{}), name)
@@ -124,10 +125,12 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 func TestApplicationsClaimForAnyone(t *testing.T) {
 	t.Parallel()
 	plain := Actor{ApplicationID: 1, Application: "db"}
-	require.False(t, plain.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{}))
-	require.True(t, plain.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
-	require.True(t, Actor{ApplicationID: 1, ActsForUsers: true}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{}))
-	require.False(t, Actor{ApplicationID: 1, UserID: 5, Username: "ann"}.MayClaimFor(users.User{ID: 6, Name: "bob"},
-		Openings{ApplicationsClaim: true}))
-	require.False(t, Actor{}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
+	bob := users.User{ID: 6, Name: "bob"}
+	may := func(a Actor, open Openings) bool { return MayActAs(a.Claimer(open), bob) }
+	require.False(t, may(plain, Openings{}))
+	require.True(t, may(plain, Openings{ApplicationsClaim: true}))
+	require.True(t, may(Actor{ApplicationID: 1, ActsForUsers: true}, Openings{}))
+	require.False(t, may(Actor{ApplicationID: 1, UserID: 5, Username: "ann"}, Openings{ApplicationsClaim: true}))
+	require.False(t, may(Actor{}, Openings{ApplicationsClaim: true}))
+	require.False(t, may(Actor{}, Openings{ApplicationsClaim: true, NoCredentials: true}))
 }

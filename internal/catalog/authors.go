@@ -115,7 +115,7 @@ func inTeam(by operation.Actor, t users.OwningTeam) bool {
 
 func manages(by operation.Actor, t users.OwningTeam) bool {
 	return writes(by) && t.ID != 0 && (slices.Contains(by.Manages, t.ID) || by.Person != 0 &&
-		slices.Contains(t.Managers, users.ID(by.Person)))
+		slices.Contains(t.Admins, users.ID(by.Person)))
 }
 
 // MayChange reports whether a caller may delete, activate or deactivate a plan or template. With a team as the owner
@@ -135,7 +135,8 @@ func (v Version) changeableBy(by operation.Actor, verb string) error {
 	if MayChange(by, v.creatorID, v.owner) {
 		return nil
 	}
-	return fault.Newf(fault.Forbidden, "Only %s or an admin may %s the %s %s", v.owner.Or(v.Creator), verb, v.kind, v.Name)
+	return fault.Newf(fault.Forbidden, "Only %s or an admin may %s the %s %s", v.owner.OwnerText(v.Creator), verb, v.kind,
+		v.Name)
 }
 
 // ErrNotOwner refuses a change of the team that owns an object.
@@ -174,7 +175,7 @@ func (a Authors) mayReplace(ctx context.Context, by operation.Actor, v Version, 
 	case MayChange(by, v.creatorID, v.owner):
 		return nil
 	case v.owner.ID != 0:
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may replace the %s %s", v.owner.Or(v.Creator), v.kind,
+		return fault.Newf(fault.Forbidden, "Only %s or an admin may replace the %s %s", v.owner.OwnerText(v.Creator), v.kind,
 			v.Name)
 	}
 	if by.Person != 0 && writes(by) {

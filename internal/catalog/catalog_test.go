@@ -129,7 +129,7 @@ func TestAConditionHasTheZoneOfItsTeam(t *testing.T) {
 	for zone, refusal := range map[string]string{"": "", "Europe/Berlin": "",
 		"Asia/Tokyo": "the condition of step 1: the zone of the team db is Europe/Berlin: give either team or zone"} {
 		limited := step(page("team", "db"))
-		limited.When = &escalation.Condition{Team: "db", Zone: zone, Windows: []hours.Window{{From: "08:00", To: "18:00"}}}
+		limited.When = &hours.Condition{Team: "db", Zone: zone, Windows: []hours.Window{{From: "08:00", To: "18:00"}}}
 		saved, _, err := save(t, byAnn, ann, "new", nil, limited)
 		if refusal != "" {
 			require.ErrorContains(t, err, refusal)

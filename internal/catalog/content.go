@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/hours"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -103,7 +104,7 @@ func (c Content) steps() []escalation.Step {
 		}
 	}
 	for _, one := range c.Conditions {
-		when := &escalation.Condition{Team: string(one.Team), Zone: string(one.Zone)}
+		when := &hours.Condition{Team: string(one.Team), Zone: string(one.Zone)}
 		for _, w := range one.Windows {
 			when.Add(w.Days, string(w.From), string(w.To))
 		}

@@ -121,6 +121,7 @@ type UsesOf struct {
 // ChangedSettings are the settings of all versions of a plan. Those that are left out get their standard.
 type ChangedSettings struct {
 	OnePlan
+	operation.State
 	Body escalation.SettingsPatch `json:"body"`
 }
 
@@ -189,11 +190,12 @@ var (
 		Needs: operation.Reader, Summary: "How a plan is used, and what uses it"})
 	SettingsOfPlan = operation.Define[OnePlan, escalation.SettingsPatch](operation.Doc{Name: "plan.settings",
 		Method: http.MethodGet,
-		Path:   "/v1/plans/{plan}/settings", Needs: operation.Reader, Summary: "Settings of all versions of the plan"})
+		Path:   "/v1/plans/{plan}/settings", Needs: operation.Reader, Summary: "Settings of all versions of the plan", Note: "ETag names the state of the settings."})
 	ChangeSettings = operation.Define[ChangedSettings, escalation.SettingsPatch](operation.Doc{Name: "plan.set",
 		Method: http.MethodPut,
 		Path:   "/v1/plans/{plan}/settings", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanSettingsChanged},
-		Summary: "Replace the settings of all versions of the plan; a setting that the body leaves out gets its standard"})
+		Summary: "Replace the settings of all versions of the plan; a setting that the body leaves out gets its standard",
+		Errors:  []int{412}, Note: "Send the ETag of a GET as If-Match: the answer is 412 if somebody changed the settings meanwhile."})
 	PausePlan = operation.Define[Pausing, Pause](operation.Doc{Name: "plan.pause", Method: http.MethodPut,
 		Path:  "/v1/plans/{plan}/paused",
 		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanPaused,
@@ -232,7 +234,8 @@ type PlanStore interface {
 	Uses(ctx context.Context, ids []escalation.PlanID) ([]applications.PlanUse, error)
 	// The changes of all versions of a plan. A nil fallback removes the stored one. by is the actor of the audit log.
 	SetFallback(ctx context.Context, plan string, to *escalation.Target) error
-	SetSettings(ctx context.Context, plan string, p escalation.SettingsPatch, by string) error
+	// SetSettings returns etag.ErrStale if the settings have none of the tags of ifMatch; nil = any state is changed.
+	SetSettings(ctx context.Context, plan string, p escalation.SettingsPatch, ifMatch []string, by string) error
 	SetPaused(ctx context.Context, plan string, paused bool, by string) error
 }
 
@@ -515,7 +518,7 @@ func (p *Plans) settings(ctx context.Context, _ operation.Actor, one OnePlan) (e
 func (p *Plans) changeSettings(ctx context.Context, by operation.Actor, c ChangedSettings) (out escalation.SettingsPatch, err error) {
 	_, head, err := p.versions.changeable(ctx, by, c.Plan)
 	if err == nil {
-		err = p.deps.Store.SetSettings(ctx, head.Name, c.Body.OverStandard(), by.Name)
+		err = p.deps.Store.SetSettings(ctx, head.Name, c.Body.OverStandard(), c.Tags(), by.Name)
 	}
 	if err != nil {
 		return out, err

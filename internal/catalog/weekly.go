@@ -19,7 +19,7 @@ type WeeklyFigures struct {
 type Week struct {
 	Until             time.Time            `json:"until" doc:"Its end."`
 	Incidents         int64                `json:"incidents"`
-	Acknowledged      int64                `json:"acknowledged" doc:"Of these incidents, those that have an owner."`
+	Acknowledged      int64                `json:"acknowledged" doc:"Of these incidents, those that were acknowledged, also if they escalated again."`
 	HighPriority      int64                `json:"high_priority" doc:"Of these incidents, those whose plan pages with priority high or urgent."`
 	AcknowledgeMedian applications.Seconds `json:"acknowledge_median_seconds" nullable:"true" doc:"From opening to acknowledging; null = unknown."`
 	Messages          int64                `json:"messages_sent" doc:"Messages that their vendor accepted."`

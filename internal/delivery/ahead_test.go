@@ -16,7 +16,7 @@ import (
 // With slow marks and fast calls, the connections stay in use. If each connection waited for its mark, 8 connections
 // would carry only 6 messages to one recipient every 62 ms.
 func TestConnectionsDoNotWaitForMarks(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		s.slowMark = 60 * time.Millisecond
 		v := smtp(func(int, messages.Outbound) messages.Result {
 			wait(2 * time.Millisecond)
@@ -34,7 +34,7 @@ func TestConnectionsDoNotWaitForMarks(t *testing.T) {
 
 // Marks that take more than a second do not make a destination count as stalled.
 func TestSlowMarksDoNotCountAsStalledCalls(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		s.slowMark = 1500 * time.Millisecond
 		v := smtp(func(int, messages.Outbound) messages.Result {
 			wait(2 * time.Millisecond)
@@ -52,7 +52,7 @@ func TestSlowMarksDoNotCountAsStalledCalls(t *testing.T) {
 // If the vendor suddenly hangs, messages that were marked before they had a connection return to the queue. They do not
 // keep others from the connections.
 func TestMarkedMessagesAreReturnedIfTheVendorHangs(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		var hangs atomic.Bool
 		v := smtp(func(_ int, m messages.Outbound) messages.Result {
 			wait(2 * time.Millisecond)

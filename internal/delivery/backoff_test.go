@@ -24,7 +24,7 @@ func TestNoPageWaitsLongerThanItsBackOffAfterRecovery(t *testing.T) {
 	} {
 		for _, takes := range []time.Duration{20 * time.Millisecond, 2 * time.Second} {
 			t.Run(fmt.Sprint(name, " after ", takes), func(t *testing.T) {
-				inBubble(t, func(s *stage) {
+				inBubble(t, func(s *bubble) {
 					back := time.Now().Add(7 * time.Second)
 					mail := smtp(func(int, messages.Outbound) messages.Result {
 						if time.Now().Before(back) {
@@ -67,7 +67,7 @@ func TestNoPageWaitsLongerThanItsBackOffAfterRecovery(t *testing.T) {
 // A failing account is probed by the first of its messages that becomes due, even if all of them wait for their
 // back-off. Messages that move between two closed modes do not delay the discovery that the account has recovered.
 func TestRecoveryIsFoundWhileMessagesChangeModes(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		back := time.Now().Add(3 * time.Minute)
 		outage := func(int, messages.Outbound) messages.Result {
 			if time.Now().Before(back) {

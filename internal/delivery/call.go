@@ -211,13 +211,13 @@ func (w *caller) callTime(it *item) time.Duration {
 }
 
 // start is the part of the message that the mark stores.
-func (w *caller) start(it *item) Start {
+func (w *caller) start(it *item) stage.Start {
 	c, o := it.c, it.outlet
 	replaced := ""
 	if it.content.Replaced {
 		replaced = replacedSMS
 	}
-	return Start{
+	return stage.Start{
 		Replaced: replaced,
 		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.Vendor.Name(), Account: o.Vendor.Account(),
 		Destination: c.Destination, Key: idempotencyKey(c), CallFor: w.callFor(it),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -17,11 +18,11 @@ import (
 // Deps are a Worker's collaborators. Metrics and Hints may be nil.
 type Deps struct {
 	Queue     Queue
-	Ledger    Ledger
+	Ledger    stage.Ledger
 	Rescuer   Rescuer
 	Limits    Limits
 	Leases    Leases
-	Renderer  Renderer
+	Renderer  stage.Renderer
 	Directory Directory
 	Links     Links
 	// Served is asked about modes for which Vendors has none; nil = no other process serves them.
@@ -67,7 +68,7 @@ const (
 // Config tunes a Worker. Zero values mean the defaults.
 type Config struct {
 	// Limits by key: ModeKey, AccountKey, ApplicationKey. A key without an entry is not limited.
-	Limits map[string]Rate
+	Limits map[string]rate.Limit
 	// Concurrency is how many calls of one mode may run at once through one account; by the vendor's name.
 	// A vendor that bounds its connections (messages.Pooled) gets as many calls as it has connections instead. Default:
 	// smtp 64, drop 64, others 16.

@@ -87,7 +87,7 @@ func (p *path) deliver(ctx context.Context, it *item) {
 	if p.inFlight.has(it.c.ID) {
 		// A crash of the database lost the claim of an earlier take, whose outcome or retraction is not stored yet. If
 		// this take made an attempt, that outcome would be stored for it.
-		p.end.turn(it, Verdict{State: messages.Pending, RetryIn: retakenPause})
+		p.end.turn(it, stage.Verdict{State: messages.Pending, RetryIn: retakenPause})
 		return
 	}
 	if v, found := p.screen.obstacle(ctx, it); found {
@@ -144,7 +144,7 @@ func (p *path) render(ctx context.Context, it *item) *departure {
 		p.metrics.problems.Inc()
 	}
 	if p.cfg.DryRun == DryRunRender {
-		return moved(Verdict{State: messages.Dropped, Why: "Dry run: it was only rendered."})
+		return moved(stage.Verdict{State: messages.Dropped, Why: "Dry run: it was only rendered."})
 	}
 	return nil
 }
@@ -152,16 +152,16 @@ func (p *path) render(ctx context.Context, it *item) *departure {
 // departure says how a message leaves the path without a call.
 type departure struct {
 	release bool // back into the queue, as if it had not been taken
-	verdict Verdict
+	verdict stage.Verdict
 }
 
 func released() *departure { return &departure{release: true} }
 
-func moved(v Verdict) *departure { return &departure{verdict: v} }
+func moved(v stage.Verdict) *departure { return &departure{verdict: v} }
 
 // later is the verdict that tries a message again after a random pause between least and least + more.
-func later(least, more time.Duration) Verdict {
-	return Verdict{State: messages.Pending, RetryIn: least + time.Duration(spread()*float64(more))}
+func later(least, more time.Duration) stage.Verdict {
+	return stage.Verdict{State: messages.Pending, RetryIn: least + time.Duration(spread()*float64(more))}
 }
 
 // inFlight is the messages that this process is sending or has yet to record. It is safe for concurrent use.

@@ -52,7 +52,7 @@ func TestOneBadRecipientDelaysNoOther(t *testing.T) {
 			messages.Result{Outcome: messages.OutcomeUnknown, Detail: "time is up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(s *stage) {
+			inBubble(t, func(s *bubble) {
 				v := &post{name: c.vendor, account: "main", modes: []users.Mode{c.mode},
 					answer: bad(c.after, c.result, "bad")}
 				for range 80 {
@@ -76,7 +76,7 @@ func TestOneBadRecipientDelaysNoOther(t *testing.T) {
 
 // Failures at several destinations close the account. The probe that opens it again goes to another recipient.
 func TestProbesGoToAnotherRecipient(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		v := smtp(bad(0, messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "451"}, "a", "b", "c"))
 		for i := range 60 {
 			s.add(users.Email, messages.ClassUrgent, 1, to(string(rune('a'+i%3))))
@@ -112,7 +112,7 @@ func (p *probed) Probe(context.Context) bool {
 func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
 	for _, knocks := range []bool{false, true} {
 		t.Run(fmt.Sprint("probed without messages: ", knocks), func(t *testing.T) {
-			inBubble(t, func(s *stage) {
+			inBubble(t, func(s *bubble) {
 				back := time.Now().Add(18 * time.Second)
 				up := func() bool { return time.Now().After(back) }
 				mail := smtp(func(int, messages.Outbound) messages.Result {
@@ -165,7 +165,7 @@ func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
 
 // A message that cannot wait longer for a closed account goes to another mode.
 func TestAMessageWithoutBudgetLeavesAClosedMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
 		s.run(delivery.Config{}, mail, text)
 		for range 20 {
@@ -195,7 +195,7 @@ func (s stuck) Send(ctx context.Context, m messages.Outbound) messages.Result {
 // A mail server that hangs delays an urgent page by the budget of a mode (docs/reference/delivery.md 3). The timeline
 // and the audit log report the same.
 func TestAHangingMailServerDelaysAnUrgentPageByItsBudget(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail, text := smtp(nil), texts(nil)
 		id := s.add(users.Email, messages.ClassUrgent, 1)
 		s.run(delivery.Config{}, stuck{mail}, text)
@@ -210,7 +210,7 @@ func TestAHangingMailServerDelaysAnUrgentPageByItsBudget(t *testing.T) {
 // A page that already requested its fallback requests it again when the page is given up. Only then it is certain that
 // the page does not arrive.
 func TestAGivenUpPageAsksForItsFallbackAgain(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(always(messages.OutcomeUnavailable))
 		id := s.add(users.Email, messages.ClassUrgent, 1, to("list@example.com"))
 		s.run(delivery.Config{}, mail)

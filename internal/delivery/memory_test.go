@@ -16,6 +16,9 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/account"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -27,7 +30,7 @@ type memory struct {
 	next     messages.ID
 	rows     map[messages.ID]*row
 	limits   map[string]time.Time
-	pauses   []delivery.Pause
+	pauses   []account.Pause
 	people   map[users.ID]users.Responder
 	allowed  map[users.Mode]bool
 	down     bool          // the database cannot be reached
@@ -132,7 +135,7 @@ func (m *memory) Waiting(_ context.Context, bs []int, _ time.Time) (delivery.Fou
 		return delivery.Found{}, errDown
 	}
 	type place struct {
-		lane   delivery.Lane
+		lane   rate.Lane
 		bucket int
 	}
 	due := map[place]time.Duration{}
@@ -140,14 +143,14 @@ func (m *memory) Waiting(_ context.Context, bs []int, _ time.Time) (delivery.Fou
 		if r.state != messages.Pending || !slices.Contains(bs, r.Bucket) {
 			continue
 		}
-		p := place{delivery.Lane{Mode: r.Mode, Class: r.Class, Application: r.ApplicationID}, r.Bucket}
+		p := place{rate.Lane{Mode: r.Mode, Class: r.Class, Application: r.ApplicationID}, r.Bucket}
 		if d, seen := due[p]; !seen || time.Until(r.available) < d {
 			due[p] = time.Until(r.available)
 		}
 	}
 	found := delivery.Found{Clock: time.Now()}
 	for p, d := range due {
-		found.Waiting = append(found.Waiting, delivery.Waiting{Lane: p.lane, ApplicationName: "shop", Bucket: p.bucket,
+		found.Waiting = append(found.Waiting, rate.Waiting{Lane: p.lane, ApplicationName: "shop", Bucket: p.bucket,
 			DueIn: d})
 	}
 	return found, nil
@@ -169,7 +172,7 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 		n := 0
 		for _, id := range ids {
 			x := m.rows[id]
-			lane := delivery.Lane{Mode: x.Mode, Class: x.Class, Application: x.ApplicationID}
+			lane := rate.Lane{Mode: x.Mode, Class: x.Class, Application: x.ApplicationID}
 			if n == t.Max || x.state != messages.Pending || lane != t.Lane || x.available.After(time.Now()) || !slices.Contains(t.Buckets, x.Bucket) {
 				continue
 			}
@@ -225,7 +228,7 @@ func (m *memory) Release(_ context.Context, _ string, ids []messages.ID) error {
 	return nil
 }
 
-func (m *memory) Turn(_ context.Context, _ string, turns []delivery.Turn) error {
+func (m *memory) Turn(_ context.Context, _ string, turns []stage.Turn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.down {
@@ -240,7 +243,7 @@ func (m *memory) Turn(_ context.Context, _ string, turns []delivery.Turn) error 
 	return nil
 }
 
-func (r *row) move(v delivery.Verdict) {
+func (r *row) move(v stage.Verdict) {
 	r.state = v.State
 	r.available = time.Now().Add(v.RetryIn)
 	if v.Mode != "" {
@@ -262,7 +265,7 @@ func (r *row) move(v delivery.Verdict) {
 	}
 }
 
-func (m *memory) MarkSending(_ context.Context, _ string, starts []delivery.Start) (map[messages.ID]int, error) {
+func (m *memory) MarkSending(_ context.Context, _ string, starts []stage.Start) (map[messages.ID]int, error) {
 	m.mu.Lock()
 	slow := m.slowMark
 	m.mu.Unlock()
@@ -335,7 +338,7 @@ func wait(d time.Duration) {
 	}
 }
 
-func (m *memory) Record(_ context.Context, outs []delivery.Outcome) ([]messages.ID, error) {
+func (m *memory) Record(_ context.Context, outs []stage.Outcome) ([]messages.ID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.down || time.Now().Before(m.recordFrom) {
@@ -379,11 +382,11 @@ func (m *memory) NoteUnsent(context.Context, []int, time.Duration, time.Time) ([
 }
 func (m *memory) Expire(context.Context, []buckets.Lease, string) (int, error) { return 0, nil }
 
-func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Granted, error) {
+func (m *memory) Reserve(_ context.Context, r rate.Reservation) (rate.Granted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	g := delivery.Granted{Before: now, Clock: now}
+	g := rate.Granted{Before: now, Clock: now}
 	free := m.limits[r.Key]
 	if r.OnlyIfWithin == 0 || !free.After(now.Add(r.OnlyIfWithin)) {
 		for i, o := range r.Offsets {
@@ -410,7 +413,7 @@ func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Gr
 	return g, nil
 }
 
-func (m *memory) Pauses(context.Context) ([]delivery.Pause, error) {
+func (m *memory) Pauses(context.Context) ([]account.Pause, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.pauses), nil
@@ -419,7 +422,7 @@ func (m *memory) Pauses(context.Context) ([]delivery.Pause, error) {
 func (m *memory) SetPause(_ context.Context, key string, d time.Duration, why string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.pauses = append(m.pauses, delivery.Pause{Key: key, For: d, Reason: why})
+	m.pauses = append(m.pauses, account.Pause{Key: key, For: d, Reason: why})
 	return nil
 }
 
@@ -430,8 +433,8 @@ func (m *memory) Reach(_ context.Context, user users.ID, _ int64) (users.Respond
 	return r, users.AppModes{Supported: m.allowed}, ok, nil
 }
 
-// stage is a worker with a memory in a synctest bubble.
-type stage struct {
+// bubble is a worker with a memory, in a bubble of synctest.
+type bubble struct {
 	*memory
 	t      *testing.T
 	deps   delivery.Deps
@@ -439,7 +442,7 @@ type stage struct {
 	stop   func()
 }
 
-func inBubble(t *testing.T, f func(*stage)) {
+func inBubble(t *testing.T, f func(*bubble)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -447,7 +450,7 @@ func inBubble(t *testing.T, f func(*stage)) {
 		for b := range 8 {
 			h.leases = append(h.leases, buckets.Lease{Bucket: b, Epoch: 1})
 		}
-		s := &stage{memory: m, t: t, deps: delivery.Deps{
+		s := &bubble{memory: m, t: t, deps: delivery.Deps{
 			Queue: m, Ledger: m, Rescuer: m, Limits: m, Leases: h, Renderer: words{}, Directory: m, Links: links{},
 			Log: zaptest.NewLogger(t, zaptest.Level(zap.FatalLevel)),
 		}}
@@ -460,7 +463,7 @@ func inBubble(t *testing.T, f func(*stage)) {
 	})
 }
 
-func (s *stage) run(cfg delivery.Config, vendors ...messages.Vendor) {
+func (s *bubble) run(cfg delivery.Config, vendors ...messages.Vendor) {
 	s.deps.Vendors = vendors
 	w, err := delivery.New(s.deps, cfg)
 	require.NoError(s.t, err)
@@ -478,7 +481,7 @@ func (s *stage) run(cfg delivery.Config, vendors ...messages.Vendor) {
 }
 
 // after lets time pass.
-func (s *stage) after(d time.Duration) {
+func (s *bubble) after(d time.Duration) {
 	wait(d)
 	synctest.Wait()
 }

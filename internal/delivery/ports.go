@@ -13,46 +13,16 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// The types of package rate and stage in the methods that storage implements.
-type (
-	// Lane is the messages of one class and application in one mode.
-	Lane = rate.Lane
-	// Rate is a limit that the cluster keeps as a whole.
-	Rate = rate.Limit
-	// Waiting is a lane's work in one bucket.
-	Waiting = rate.Waiting
-	// Reservation asks for slots of a limit.
-	Reservation = rate.Reservation
-	// Granted is the answer to a Reservation.
-	Granted = rate.Granted
-	// Budget is how long messages of a class are tried.
-	Budget = account.Budget
-	// Pause is a time in which no process may use an account or a mode.
-	Pause = account.Pause
-	// Start is a message that is to be marked.
-	Start = stage.Start
-	// Verdict is where a message goes next.
-	Verdict = stage.Verdict
-	// Turn moves a message on without a call.
-	Turn = stage.Turn
-	// Outcome is the result of an attempt and the next state of its message.
-	Outcome = stage.Outcome
-	// Ledger records attempts.
-	Ledger = stage.Ledger
-	// Renderer gives messages their text.
-	Renderer = stage.Renderer
-)
-
 // Found is the answer to a search for waiting work.
 type Found struct {
 	Clock   time.Time // the database's, when it searched
 	Oldest  time.Time // available_at of the oldest waiting message; zero = none
-	Waiting []Waiting
+	Waiting []rate.Waiting
 }
 
 // Take asks for messages of one lane.
 type Take struct {
-	Lane    Lane
+	Lane    rate.Lane
 	Max     int
 	Buckets []int // where the lane has work, in the order in which to search
 	// Waited, when not 0, leaves out messages that have had their mode for a shorter time. Messages older than Older
@@ -165,7 +135,7 @@ type Rescuer interface {
 type Limits interface {
 	rate.Limits
 	// Pauses returns the accounts and modes that must not be used, and for how long.
-	Pauses(ctx context.Context) ([]Pause, error)
+	Pauses(ctx context.Context) ([]account.Pause, error)
 	// SetPause pauses an account for all processes, unless it is paused for longer already.
 	SetPause(ctx context.Context, key string, d time.Duration, reason string) error
 }

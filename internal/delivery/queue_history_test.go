@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -21,12 +21,12 @@ func TestSettledMessagesMoveToHistory(t *testing.T) {
 	cs := o.take(h, o.lane(users.Email, messages.ClassUrgent), 2)
 	o.mark(h, cs...)
 	for _, c := range cs {
-		o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+		o.record(outcome(c, 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent}))
 	}
 	o.flood(2, users.Email)
 	oob := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
 	o.mark(h, oob)
-	o.record(outcome(oob, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+	o.record(outcome(oob, 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent}))
 	o.exec(`update incidents set active = false where id = $1`, over)
 	o.exec(`update messages set settled_at = settled_at - interval '1 hour' where settled_at is not null`)
 

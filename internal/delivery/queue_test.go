@@ -12,6 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -23,7 +25,7 @@ import (
 
 // These tests check the behaviour of the PostgreSQL queue on which delivery relies.
 
-func (o *office) request(h *holder, lane delivery.Lane, n int, bs ...int) delivery.TakeRequest {
+func (o *office) request(h *holder, lane rate.Lane, n int, bs ...int) delivery.TakeRequest {
 	if len(bs) == 0 {
 		bs = buckets.All().List()
 	}
@@ -33,19 +35,19 @@ func (o *office) request(h *holder, lane delivery.Lane, n int, bs ...int) delive
 	}
 }
 
-func (o *office) lane(m users.Mode, c messages.Class) delivery.Lane {
-	return delivery.Lane{Mode: m, Class: c, Application: o.app}
+func (o *office) lane(m users.Mode, c messages.Class) rate.Lane {
+	return rate.Lane{Mode: m, Class: c, Application: o.app}
 }
 
-func (o *office) take(h *holder, lane delivery.Lane, n int) []delivery.Claimed {
+func (o *office) take(h *holder, lane rate.Lane, n int) []delivery.Claimed {
 	o.t.Helper()
 	got, err := pg.New(o.db).Take(o.t.Context(), o.request(h, lane, n))
 	require.NoError(o.t, err)
 	return got
 }
 
-func start(c delivery.Claimed) delivery.Start {
-	return delivery.Start{
+func start(c delivery.Claimed) stage.Start {
+	return stage.Start{
 		ID: c.ID, IncidentID: c.IncidentID, Vendor: "smtp", Account: "main", Destination: c.Destination, Key: "k",
 		CallFor: 10 * time.Second, Subject: "s", Body: "b",
 	}
@@ -53,7 +55,7 @@ func start(c delivery.Claimed) delivery.Start {
 
 func (o *office) mark(h *holder, cs ...delivery.Claimed) map[messages.ID]int {
 	o.t.Helper()
-	starts := make([]delivery.Start, len(cs))
+	starts := make([]stage.Start, len(cs))
 	for i, c := range cs {
 		starts[i] = start(c)
 	}
@@ -62,14 +64,14 @@ func (o *office) mark(h *holder, cs ...delivery.Claimed) map[messages.ID]int {
 	return got
 }
 
-func outcome(c delivery.Claimed, attempt int, r messages.Outcome, v delivery.Verdict) delivery.Outcome {
-	return delivery.Outcome{
-		Turn:    delivery.Turn{ID: c.ID, IncidentID: c.IncidentID, Mode: c.Mode, Verdict: v},
+func outcome(c delivery.Claimed, attempt int, r messages.Outcome, v stage.Verdict) stage.Outcome {
+	return stage.Outcome{
+		Turn:    stage.Turn{ID: c.ID, IncidentID: c.IncidentID, Mode: c.Mode, Verdict: v},
 		Attempt: attempt, Result: messages.Result{Outcome: r, Detail: "said so", VendorMessageID: "v1"},
 	}
 }
 
-func (o *office) record(outs ...delivery.Outcome) []messages.ID {
+func (o *office) record(outs ...stage.Outcome) []messages.ID {
 	o.t.Helper()
 	late, err := pg.New(o.db).Record(o.t.Context(), outs)
 	require.NoError(o.t, err)
@@ -263,7 +265,7 @@ func TestAnOutcomeSettlesItsMessage(t *testing.T) {
 	c := o.take(h, o.lane(users.Email, messages.ClassUrgent), 1)[0]
 	o.mark(h, c)
 	require.Equal(t, "sending", o.state(c.ID))
-	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent})))
 	require.Equal(t, "sent", o.state(c.ID))
 	require.Equal(t, "sent v1 false false",
 		o.text(`select outcome || ' ' || vendor_message_id || ' ' || late || ' ' || in_doubt
@@ -292,7 +294,7 @@ func TestAnOutcomeReadsTheCurrentIncident(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		_, err := pg.New(o.db).Record(context.Background(),
-			[]delivery.Outcome{outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})})
+			[]stage.Outcome{outcome(c, 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent})})
 		done <- err
 	}()
 	o.eventually("the record waits for the incident", func() bool {
@@ -314,7 +316,7 @@ func TestAnOutcomeDoesNotWriteAnIncidentThatIsDueEarlier(t *testing.T) {
 	c := o.take(h, o.lane(users.Email, messages.ClassUrgent), 1)[0]
 	o.mark(h, c)
 	before := o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident)
-	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent})))
 	require.Equal(t, before, o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident),
 		"not even written")
 }
@@ -327,9 +329,9 @@ func TestLateAndTimelyOutcomesAreRecordedTogether(t *testing.T) {
 	got := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 3)
 	o.mark(h, got...)
 	o.exec(`update messages set state = 'cancelled' where id = $1`, int64(got[1].ID))
-	sent := delivery.Verdict{State: messages.Sent}
+	sent := stage.Verdict{State: messages.Sent}
 	late := o.record(outcome(got[0], 1, messages.OutcomeSent, sent), outcome(got[1], 1, messages.OutcomeSent, sent),
-		outcome(got[2], 1, messages.OutcomeUnknown, delivery.Verdict{State: messages.Pending, SameKey: true}))
+		outcome(got[2], 1, messages.OutcomeUnknown, stage.Verdict{State: messages.Pending, SameKey: true}))
 	require.Equal(t, []messages.ID{got[1].ID}, late)
 	for i, want := range []string{"sent false false", "sent true false", "unknown false true"} {
 		require.Equal(t, want, o.text(`select outcome || ' ' || late || ' ' || in_doubt from attempts where message_id = $1`, int64(got[i].ID)))
@@ -354,7 +356,7 @@ func TestOnlyTakesCommitAsynchronously(t *testing.T) {
 	o.flood(1, users.Email)
 	c := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
 	o.mark(h, c)
-	o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+	o.record(outcome(c, 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent}))
 	require.Equal(t, "taken off, sending on, sent on",
 		o.text(`select string_agg(state || ' ' || commits, ', ') from noted`))
 }
@@ -366,7 +368,7 @@ func TestAModeChangeResetsAttemptsAndBudget(t *testing.T) {
 	incident, _ := o.incident(users.SMS, messages.ClassUrgent)
 	c := o.take(h, o.lane(users.SMS, messages.ClassUrgent), 1)[0]
 	o.mark(h, c)
-	o.record(outcome(c, 1, messages.OutcomeRejected, delivery.Verdict{
+	o.record(outcome(c, 1, messages.OutcomeRejected, stage.Verdict{
 		State: messages.Pending, Mode: users.Email, Tried: []users.Mode{users.SMS}, Refused: []users.Mode{users.SMS},
 		Why: "SMS to ana failed (no such number). Trying email next.",
 	}))
@@ -407,12 +409,12 @@ func TestALateOutcomeChangesOnlyItsAttempt(t *testing.T) {
 	require.Equal(t, 1, again.KeyAttempt, "the same idempotency key")
 	o.mark(next, again)
 
-	late := o.record(outcome(c, 1, messages.OutcomeRejected, delivery.Verdict{State: messages.Failed}))
+	late := o.record(outcome(c, 1, messages.OutcomeRejected, stage.Verdict{State: messages.Failed}))
 	require.Equal(t, []messages.ID{c.ID}, late)
 	require.Equal(t, "sending", o.state(c.ID))
 	require.Equal(t, "rejected true true",
 		o.text(`select outcome || ' ' || in_doubt || ' ' || late from attempts where attempt = 1`))
-	require.Empty(t, o.record(outcome(again, 2, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Empty(t, o.record(outcome(again, 2, messages.OutcomeSent, stage.Verdict{State: messages.Sent})))
 	require.Equal(t, "sent", o.state(c.ID))
 }
 
@@ -430,7 +432,7 @@ func TestALateSuccessPreventsASecondCall(t *testing.T) {
 	q := pg.New(o.db)
 	require.NoError(t, q.Doubt(t.Context(), []delivery.Recovered{{ID: c.ID, Attempt: 1}}))
 	again := o.take(next, lane, 1)[0]
-	o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+	o.record(outcome(c, 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent}))
 	require.Equal(t, "sent", o.state(c.ID))
 	require.Empty(t, o.mark(next, again), "it has left already")
 }
@@ -533,7 +535,7 @@ func TestTextThatPostgreSQLRefusesIsCleaned(t *testing.T) {
 	o.flood(1, users.Email)
 	c := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
 	o.mark(h, c)
-	out := outcome(c, 1, messages.OutcomeRejected, delivery.Verdict{State: messages.Failed, Why: "bad \x00 and \xff"})
+	out := outcome(c, 1, messages.OutcomeRejected, stage.Verdict{State: messages.Failed, Why: "bad \x00 and \xff"})
 	out.Result.Detail = "vendor says \x00 \xff\xfe"
 	require.Empty(t, o.record(out), "what cannot be stored is cleaned")
 	require.Equal(t, "failed", o.state(c.ID))

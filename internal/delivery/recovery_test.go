@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -114,12 +115,12 @@ func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 		1)...)[messages.ID(id)])
 
 	retraction := outcome(c[0], 1, messages.OutcomeCancelled,
-		delivery.Verdict{State: messages.Pending, Unstarted: true})
+		stage.Verdict{State: messages.Pending, Unstarted: true})
 	retraction.ProcessID = "first"
 	require.Equal(t, []messages.ID{messages.ID(id)}, o.record(retraction))
 	require.Equal(t, "sending", o.state(messages.ID(id)))
 	require.Equal(t, int64(1), o.number(`select count(*) from attempts where outcome is null and not late`))
-	require.Empty(t, o.record(outcome(c[0], 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Empty(t, o.record(outcome(c[0], 1, messages.OutcomeSent, stage.Verdict{State: messages.Sent})))
 	require.Equal(t, "sent", o.state(messages.ID(id)))
 }
 
@@ -132,7 +133,7 @@ func TestARestartWithAllModesIsStored(t *testing.T) {
 	lane := o.lane(users.SMS, messages.ClassUrgent)
 	c := o.take(h, lane, 1)
 	require.Equal(t, 1, o.mark(h, c...)[messages.ID(id)])
-	again := delivery.Verdict{State: messages.Pending, Mode: users.SMS, AskFallback: true,
+	again := stage.Verdict{State: messages.Pending, Mode: users.SMS, AskFallback: true,
 		Why: "Every mode was tried; beginning again with sms."}
 	require.Empty(t, o.record(outcome(c[0], 1, messages.OutcomeUnavailable, again)))
 	require.Equal(t, "pending sms {} 1 t",
@@ -141,7 +142,7 @@ func TestARestartWithAllModesIsStored(t *testing.T) {
 	c = o.take(h, lane, 1)
 	require.Len(t, c, 1)
 	require.NoError(t, pgdelivery.New(o.db).Turn(t.Context(), "me",
-		[]delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
+		[]stage.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
 	require.Equal(t, "pending sms {} 2 t",
 		o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
@@ -149,7 +150,7 @@ func TestARestartWithAllModesIsStored(t *testing.T) {
 // A message whose verdict cannot be stored must not be sent again every few seconds. Therefore at least its state is
 // stored.
 func TestAtLeastTheStateIsStoredIfTheVerdictCannotBe(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		s.steadfast = true
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -174,7 +175,7 @@ func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]mes
 }
 
 func TestAFailedRenderDelaysOnlyItsMessage(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		s.deps.Renderer = brokenWords{}
 		mail := smtp(nil)
 		var others []messages.ID

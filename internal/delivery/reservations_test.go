@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 )
 
 func TestReservationsAgreeWithTheModel(t *testing.T) {
@@ -18,7 +18,7 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	o := newOffice(t)
 	l := pg.NewLimits(o.db)
 	ms := time.Millisecond
-	r := delivery.Reservation{Key: "mode:sms", Interval: 100 * ms, Burst: 1, Tolerance: 250 * ms,
+	r := rate.Reservation{Key: "mode:sms", Interval: 100 * ms, Burst: 1, Tolerance: 250 * ms,
 		Offsets: make([]time.Duration, 5)}
 	g, err := l.Reserve(t.Context(), r)
 	require.NoError(t, err)
@@ -34,13 +34,13 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	require.Empty(t, again.Index, "it is not idle")
 	require.Equal(t, g.Next, again.Next)
 
-	exact := delivery.Reservation{Key: "mode:call", Interval: 100 * ms, Burst: 1, Tolerance: 50 * ms,
+	exact := rate.Reservation{Key: "mode:call", Interval: 100 * ms, Burst: 1, Tolerance: 50 * ms,
 		Offsets: []time.Duration{0, 20 * ms, 200 * ms, 240 * ms}}
 	g, err = l.Reserve(t.Context(), exact)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 2}, g.Index, "what would be more than 50 ms off is refused")
 
-	at := delivery.Reservation{Key: "mode:push", Interval: 100 * ms, Burst: 1, Tolerance: 50 * ms, Lead: 300 * ms,
+	at := rate.Reservation{Key: "mode:push", Interval: 100 * ms, Burst: 1, Tolerance: 50 * ms, Lead: 300 * ms,
 		Offsets: make([]time.Duration, 2), Instants: []time.Time{g.Clock.Add(time.Minute),
 			g.Clock.Add(time.Minute + 200*ms)}}
 	g, err = l.Reserve(t.Context(), at)
@@ -57,7 +57,7 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 20*ms, g.Lead, "which is forgotten when its process asks no more")
 
-	burst := delivery.Reservation{Key: "mode:slack", Interval: 100 * ms, Burst: 3, Tolerance: 0,
+	burst := rate.Reservation{Key: "mode:slack", Interval: 100 * ms, Burst: 3, Tolerance: 0,
 		Offsets: make([]time.Duration, 6)}
 	_, err = l.Reserve(t.Context(), burst)
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestConcurrentReservationsAreExact(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for range 40 {
-				g, err := l.Reserve(context.Background(), delivery.Reservation{
+				g, err := l.Reserve(context.Background(), rate.Reservation{
 					Key: "mode:email", Interval: 2 * time.Millisecond, Burst: 1, Tolerance: 100 * time.Millisecond, Offsets: make([]time.Duration, 3),
 				})
 				if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -22,13 +23,13 @@ type screen struct {
 }
 
 // obstacle reports whether a message must not be sent in its mode now, and where it goes instead.
-func (s *screen) obstacle(ctx context.Context, it *item) (v Verdict, found bool) {
+func (s *screen) obstacle(ctx context.Context, it *item) (v stage.Verdict, found bool) {
 	c := it.c
 	switch {
 	case c.Expired:
-		return Verdict{State: messages.Dropped, Why: "It expired before it could be sent."}, true
+		return stage.Verdict{State: messages.Dropped, Why: "It expired before it could be sent."}, true
 	case c.Gone:
-		return Verdict{
+		return stage.Verdict{
 			State: messages.Failed, ForGood: true, AskFallback: asksFallback(c) && !c.FallbackAsked,
 			Why: c.Target + " is no longer active and is not notified.",
 		}, true
@@ -37,7 +38,7 @@ func (s *screen) obstacle(ctx context.Context, it *item) (v Verdict, found bool)
 			fmt.Sprintf("The %s number of %s is in the list of refused numbers (delivery.refused_numbers).", c.Mode,
 				shownTarget(c))), true
 	case !s.cfg.CallMainlandChina && c.Mode == users.Call && mainlandChina(c.Destination):
-		return Verdict{
+		return stage.Verdict{
 			State: messages.Pending, Mode: users.SMS, Tried: append(slices.Clone(c.Tried),
 				users.Call), Refused: c.Refused,
 			Why: fmt.Sprintf("Calls to +86 are not permitted; %s is notified by sms.",
@@ -53,7 +54,7 @@ func (s *screen) obstacle(ctx context.Context, it *item) (v Verdict, found bool)
 	case it.outlet == nil:
 		return s.decide.refused(ctx, it, it.closed.why, s.decide.longGap(it)), true
 	}
-	return Verdict{}, false
+	return stage.Verdict{}, false
 }
 
 // Texts of the audit log for changes that are caused neither by the template nor by a vendor

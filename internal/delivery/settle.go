@@ -63,13 +63,13 @@ func (e *ending) release(it *item) {
 }
 
 // turn moves a message on without a call.
-func (e *ending) turn(it *item, v Verdict) {
+func (e *ending) turn(it *item, v stage.Verdict) {
 	to := string(v.State)
 	if v.State == messages.Pending && v.Mode != "" {
 		to = "mode"
 	}
 	e.report.metrics.turned.WithLabelValues(string(it.c.Mode), to).Inc()
-	e.move.Turn(Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, func() {
+	e.move.Turn(stage.Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, func() {
 		e.retryAt(it, v)
 		e.finish(it)
 	})
@@ -95,8 +95,8 @@ func (e *ending) unmarked(it *item, m stage.Marked) {
 // again, another process may have made an attempt with the same number; that attempt is not changed.
 func (e *ending) retract(it *item) {
 	it.retracted = true
-	e.store(it, Outcome{
-		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: Verdict{
+	e.store(it, stage.Outcome{
+		Turn: stage.Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: stage.Verdict{
 			State: messages.Pending, Unstarted: true,
 		}},
 		Attempt: it.c.Attempt + 1, ProcessID: e.leases.ProcessID(),
@@ -106,7 +106,7 @@ func (e *ending) retract(it *item) {
 }
 
 // called ends the path of a message after its call.
-func (e *ending) called(ctx context.Context, it *item, attempt int, r messages.Result, v Verdict) {
+func (e *ending) called(ctx context.Context, it *item, attempt int, r messages.Result, v stage.Verdict) {
 	switch r.Outcome {
 	case messages.OutcomeThrottled:
 		if it.outlet.Shared() {
@@ -117,13 +117,13 @@ func (e *ending) called(ctx context.Context, it *item, attempt int, r messages.R
 	case messages.OutcomeCancelled:
 		e.report.metrics.notBegun.WithLabelValues(string(it.c.Mode)).Inc()
 	}
-	e.store(it, Outcome{
-		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, Attempt: attempt, Result: r,
+	e.store(it, stage.Outcome{
+		Turn: stage.Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, Attempt: attempt, Result: r,
 	})
 }
 
 // store records the outcome of an attempt.
-func (e *ending) store(it *item, o Outcome) {
+func (e *ending) store(it *item, o stage.Outcome) {
 	e.record.Add(o, func(r stage.Recorded) {
 		e.inFlight.remove(it.c.ID)
 		if r.Lost { // the attempt becomes one in doubt
@@ -143,7 +143,7 @@ func (e *ending) store(it *item, o Outcome) {
 }
 
 // retryAt schedules a search of the message's bucket for when the message may be taken again.
-func (e *ending) retryAt(it *item, v Verdict) {
+func (e *ending) retryAt(it *item, v stage.Verdict) {
 	if v.State == messages.Pending {
 		e.finder.revisit(it.c.Bucket, time.Now().Add(v.RetryIn))
 	}
@@ -159,7 +159,7 @@ func (e *ending) pause(ctx context.Context, o *account.Outlet, r messages.Result
 	if left, _ := e.pauses.Left(now, o.Key); left >= d-100*time.Millisecond {
 		return
 	}
-	e.pauses.Add(now, Pause{Key: o.Key, For: d, Reason: "the vendor asked for a pause"})
+	e.pauses.Add(now, account.Pause{Key: o.Key, For: d, Reason: "the vendor asked for a pause"})
 	e.background.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()

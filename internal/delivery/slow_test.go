@@ -14,6 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -39,12 +41,12 @@ func TestPagesAreSentWithSlowCommits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		commit time.Duration
-		limits map[string]delivery.Rate
+		limits map[string]rate.Limit
 	}{
 		"400 ms": {commit: 400 * time.Millisecond},
 		"2 s":    {commit: 2 * time.Second},
 		"200 ms, limited to 50/s": {200 * time.Millisecond,
-			map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 50}}},
+			map[string]rate.Limit{delivery.ModeKey(users.Email): {PerSecond: 50}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +169,7 @@ func late(from, to net.Conn, d time.Duration) {
 
 func TestPagesAreSentFarFromTheDatabase(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string]map[string]delivery.Rate{
+	for name, limits := range map[string]map[string]rate.Limit{
 		"unlimited":       nil,
 		"limited to 50/s": {delivery.ModeKey(users.Email): {PerSecond: 50}},
 		"limited to 50/s, and the application": {
@@ -212,7 +214,7 @@ func TestAPageNotSentInTimeIsOnTheTimeline(t *testing.T) {
 		if int64(c.ID) == page {
 			o.mark(h, c)
 			o.record(outcome(c, 1, messages.OutcomeCancelled,
-				delivery.Verdict{State: messages.Pending, RetryIn: time.Minute, Unstarted: true}))
+				stage.Verdict{State: messages.Pending, RetryIn: time.Minute, Unstarted: true}))
 		}
 	}
 	o.exec(`update messages set created_at = clock_timestamp() - interval '45 seconds' where id in ($1, $2)`, page,

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -61,7 +62,7 @@ func (s scope) foreign(m users.Mode) (out []buckets.Lease) {
 }
 
 // reachable removes the work that other processes take: in stand-in buckets all modes but those that their owner lacks.
-func (s scope) reachable(found []Waiting) []Waiting {
+func (s scope) reachable(found []rate.Waiting) []rate.Waiting {
 	if len(s.standIns) == 0 {
 		return found
 	}
@@ -69,7 +70,7 @@ func (s scope) reachable(found []Waiting) []Waiting {
 	for _, m := range users.Modes {
 		reach[m] = s.of(m)
 	}
-	return slices.DeleteFunc(found, func(w Waiting) bool { return !reach[w.Lane.Mode].Has(w.Bucket) })
+	return slices.DeleteFunc(found, func(w rate.Waiting) bool { return !reach[w.Lane.Mode].Has(w.Bucket) })
 }
 
 // servedRead is how long an answer about modes that this process lacks is used.

@@ -13,6 +13,7 @@ import (
 	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -52,7 +53,7 @@ func TestMessagesAreSentByAMemberThatServesTheirMode(t *testing.T) {
 	const n = 60
 	o.flood(n, users.Email)
 	o.flood(n, users.SMS)
-	limits := map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 100, Burst: 10}}
+	limits := map[string]rate.Limit{delivery.ModeKey(users.Email): {PerSecond: 100, Burst: 10}}
 	o.work(o.with(o.deps(mails, mail)), delivery.Config{Poll: 50 * time.Millisecond, Limits: limits})
 	o.work(o.with(o.deps(texts, phone)), delivery.Config{Poll: 50 * time.Millisecond, Limits: limits})
 	o.eventually("all sent", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 2*n })
@@ -115,7 +116,7 @@ func TestAStandInTakesNothingAfterTheBucketHasAnotherOwner(t *testing.T) {
 	take := func() []delivery.Claimed {
 		got, err := pg.New(o.db).Take(t.Context(), delivery.TakeRequest{ProcessID: "good", StandIns: foreign,
 			ClaimFor: time.Second,
-			Takes: []delivery.Take{{Lane: delivery.Lane{Mode: users.Email, Class: messages.ClassUrgent,
+			Takes: []delivery.Take{{Lane: rate.Lane{Mode: users.Email, Class: messages.ClassUrgent,
 				Application: o.app}, Max: 256, Buckets: all}}})
 		require.NoError(t, err)
 		return got

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -53,7 +54,7 @@ func TestProcessesShareARate(t *testing.T) {
 	o := newOffice(t)
 	o.flood(300, users.Email)
 	const perSecond = 60
-	cfg := delivery.Config{Limits: map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: perSecond}}}
+	cfg := delivery.Config{Limits: map[string]rate.Limit{delivery.ModeKey(users.Email): {PerSecond: perSecond}}}
 	p := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
 	gossip := &gossip{}
 	for _, h := range []*holder{o.own("a", 0, 40), o.own("b", 40, 256), o.own("c", 0, 0)} {

@@ -140,7 +140,7 @@ func TestADigestIsSent(t *testing.T) {
 	w.Wake(buckets.All())
 	o.eventually("it is sent", func() bool { return phone.count() == 1 })
 	digest := o.number(`select id from messages where purpose = 'digest'`)
-	require.Equal(t, fmt.Sprintf("[shop] 12 messages from plan p. Batch ID: %s\nClaim: https://iris.test/ack/x or reply \"%d claim\"", batch, digest), phone.all()[0].m.Body)
+	require.Equal(t, fmt.Sprintf("[shop] 12 messages from plan p. Batch ID: %s\nAcknowledge: https://iris.test/ack/x or reply \"%d ack\"", batch, digest), phone.all()[0].m.Body)
 	require.Equal(t, "https://iris.test/ack/x", phone.all()[0].m.AckURL)
 	require.Equal(t, batch, phone.all()[0].m.Batch, "so that calls and buttons can be answered")
 	o.eventually("it is recorded", func() bool { return o.text(`select state from messages where purpose = 'digest'`) == "sent" })

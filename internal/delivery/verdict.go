@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -29,7 +30,7 @@ type decider struct {
 }
 
 // after decides where a message goes after a call.
-func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdict {
+func (d *decider) after(ctx context.Context, it *item, r messages.Result) stage.Verdict {
 	b := d.cfg.Budgets[it.c.Class]
 	move, wait := b.After(account.State{
 		Class: it.c.Class, ModeAttempt: it.c.ModeAttempt +
@@ -37,18 +38,18 @@ func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdic
 	}, r)
 	if move == account.Done {
 		if it.c.Mode == users.Drop || d.cfg.DryRun != DryRunOff {
-			return Verdict{State: messages.Dropped}
+			return stage.Verdict{State: messages.Dropped}
 		}
-		return Verdict{State: messages.Sent}
+		return stage.Verdict{State: messages.Sent}
 	}
 	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
 	if r.Outcome == messages.OutcomeUnknown {
 		what = fmt.Sprintf("%s to %s may or may not have left (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
 	}
-	var v Verdict
+	var v stage.Verdict
 	switch move {
 	case account.Retry:
-		v = Verdict{State: messages.Pending, RetryIn: wait}
+		v = stage.Verdict{State: messages.Pending, RetryIn: wait}
 		switch {
 		case r.Outcome != messages.OutcomeCancelled:
 			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, humanize.Duration(wait))
@@ -73,7 +74,7 @@ func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdic
 }
 
 // elsewhere is the verdict on a message that cannot use its mode at all: the next mode.
-func (d *decider) elsewhere(ctx context.Context, it *item, why string) Verdict {
+func (d *decider) elsewhere(ctx context.Context, it *item, why string) stage.Verdict {
 	return d.nextMode(ctx, it, why, false, true)
 }
 
@@ -85,7 +86,7 @@ func (d *decider) longGap(it *item) time.Duration {
 // refused is the verdict on a message that no outlet of its mode can send now. The message waits until its budget for
 // the mode is used up, then gets its next mode. It gets that mode at once if a pause lasts longer than the budget,
 // unless every mode failed already.
-func (d *decider) refused(ctx context.Context, it *item, why string, wait time.Duration) Verdict {
+func (d *decider) refused(ctx context.Context, it *item, why string, wait time.Duration) stage.Verdict {
 	b := d.cfg.Budgets[it.c.Class]
 	waited, age := it.waitedInMode(), it.age()
 	switch {
@@ -98,13 +99,13 @@ func (d *decider) refused(ctx context.Context, it *item, why string, wait time.D
 		what := fmt.Sprintf("%s to %s could not be sent: %s.", capital(string(it.c.Mode)), it.c.Target, why)
 		return d.nextMode(ctx, it, what, true, false)
 	default:
-		return Verdict{State: messages.Pending, RetryIn: min(wait, max(b.FirstGap, b.PerMode-waited))}
+		return stage.Verdict{State: messages.Pending, RetryIn: min(wait, max(b.FirstGap, b.PerMode-waited))}
 	}
 }
 
 // gaveUp is the verdict on a message that could not be sent for too long.
-func (d *decider) gaveUp(it *item, detail string) Verdict {
-	return Verdict{
+func (d *decider) gaveUp(it *item, detail string) stage.Verdict {
+	return stage.Verdict{
 		State: messages.Failed, AskFallback: asksFallback(it.c), // even if asked before: the message is no longer tried
 		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target,
 			detail),
@@ -114,15 +115,15 @@ func (d *decider) gaveUp(it *item, detail string) Verdict {
 // nextMode is the verdict that tries the recipient's next mode. When every mode was tried, the first mode is tried
 // again if again is true; otherwise the message failed for good. In both cases it asks for a fallback recipient once.
 // refused excludes the present mode from further tries.
-func (d *decider) nextMode(ctx context.Context, it *item, why string, again, refused bool) Verdict {
+func (d *decider) nextMode(ctx context.Context, it *item, why string, again, refused bool) stage.Verdict {
 	c := it.c
 	gone := c.Refused
 	if refused && !slices.Contains(gone, c.Mode) {
 		gone = append(slices.Clone(gone), c.Mode)
 	}
 	tried := append(slices.Clone(c.Tried), c.Mode)
-	v := Verdict{State: messages.Failed, ForGood: true, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
-	if c.UserID == 0 || c.Purpose.Notice() {
+	v := stage.Verdict{State: messages.Failed, ForGood: true, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
+	if c.UserID == 0 || c.Purpose.OneMode() {
 		if again && !refused {
 			return d.sameAgain(it, v, why)
 		}
@@ -134,12 +135,12 @@ func (d *decider) nextMode(ctx context.Context, it *item, why string, again, ref
 	r, app, ok, err := d.directory.Reach(ctx, c.UserID, c.ApplicationID)
 	if err != nil {
 		d.report.Failed("reach", err, zap.Int64("message_id", int64(c.ID)))
-		return Verdict{State: messages.Pending, RetryIn: time.Second}
+		return stage.Verdict{State: messages.Pending, RetryIn: time.Second}
 	}
 	unusable := append(d.unserved(ctx), gone...)
 	if ok {
 		if m, found := users.NextMode(r, app, append(slices.Clone(unusable), tried...)); found {
-			return Verdict{
+			return stage.Verdict{
 				State: messages.Pending, Mode: m, Tried: tried, Refused: gone,
 				Why: fmt.Sprintf("%s Trying %s next.", why, m),
 			}
@@ -161,7 +162,7 @@ func (d *decider) nextMode(ctx context.Context, it *item, why string, again, ref
 }
 
 // sameAgain is the verdict that tries the only mode again.
-func (d *decider) sameAgain(it *item, v Verdict, why string) Verdict {
+func (d *decider) sameAgain(it *item, v stage.Verdict, why string) stage.Verdict {
 	v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, it.c.Mode, nil
 	v.RetryIn = d.cfg.Budgets[it.c.Class].Gap(100, spread())
 	if !it.c.FallbackAsked {

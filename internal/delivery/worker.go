@@ -115,8 +115,8 @@ func (w *Worker) newMode(m users.Mode, deps Deps, p *path, report *reporter) *mo
 // Wake reports that there may be new work in these buckets. It does not block.
 func (w *Worker) Wake(bs buckets.Set) { w.finder.Wake(bs) }
 
-// Made reports lanes with new messages, so that nothing must be searched. It does not block.
-func (w *Worker) Made(lanes []rate.Waiting) { w.finder.kick(w.finder.demand.Add(lanes)) }
+// NoteNew reports lanes with new messages, so that nothing must be searched. It does not block.
+func (w *Worker) NoteNew(lanes []rate.Waiting) { w.finder.kick(w.finder.demand.Add(lanes)) }
 
 // UpdatePeer stores the hint of another process about its waiting work (see Hints); nil removes the process. It does
 // not block.

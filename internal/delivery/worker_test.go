@@ -13,12 +13,14 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/account"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 func TestAMessageIsDeliveredAtOnce(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		s.run(delivery.Config{}, mail)
 		s.after(300 * time.Millisecond)
@@ -39,7 +41,7 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 // A take costs about the same for one message as for many. During a flood, messages therefore wait a little for a
 // larger batch. A single message never waits.
 func TestTakesAreBatchedDuringAFlood(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		s.run(delivery.Config{}, smtp(nil))
 		s.after(300 * time.Millisecond)
 		add := func(n int) {
@@ -74,7 +76,7 @@ func TestTakesAreBatchedDuringAFlood(t *testing.T) {
 }
 
 func TestAMessageIsFoundWithoutAWakeUp(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		s.run(delivery.Config{}, mail)
 		s.after(300 * time.Millisecond)
@@ -85,7 +87,7 @@ func TestAMessageIsFoundWithoutAWakeUp(t *testing.T) {
 }
 
 func TestUnavailableIsRetriedWithANewKey(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n < 3 {
 				return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "busy"}
@@ -107,7 +109,7 @@ func TestUnavailableIsRetriedWithANewKey(t *testing.T) {
 }
 
 func TestAnAttemptInDoubtKeepsItsKey(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n < 3 {
 				return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer"}
@@ -126,7 +128,7 @@ func TestAnAttemptInDoubtKeepsItsKey(t *testing.T) {
 }
 
 func TestARejectedMessageIsSentByTheNextMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
 		s.run(delivery.Config{}, mail, text)
@@ -140,7 +142,7 @@ func TestARejectedMessageIsSentByTheNextMode(t *testing.T) {
 }
 
 func TestAMessageRejectedInEveryModeAsksForAFallback(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(always(messages.OutcomeRejected))
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
 		copied := s.add(users.SMS, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.Purpose = messages.Copy })
@@ -159,7 +161,7 @@ func TestAMessageRejectedInEveryModeAsksForAFallback(t *testing.T) {
 }
 
 func TestANoticeHasOneModeAndNothingToAcknowledge(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
 		notice := func(m users.Mode) messages.ID {
 			return s.add(m, messages.ClassRoutine, 1, func(c *delivery.Claimed) { c.Purpose = messages.ResolvedNotice })
@@ -179,8 +181,20 @@ func TestANoticeHasOneModeAndNothingToAcknowledge(t *testing.T) {
 	})
 }
 
+func TestAnUpdateHasOneMode(t *testing.T) {
+	inBubble(t, func(s *bubble) {
+		text, mail := texts(nil), smtp(always(messages.OutcomeRejected))
+		id := s.add(users.Email, messages.ClassOutOfBand, 1, func(c *delivery.Claimed) { c.Purpose, c.IncidentID = messages.StatusUpdate, 0 })
+		s.run(delivery.Config{}, mail, text)
+		s.after(time.Minute)
+		require.Equal(t, messages.Failed, s.row(id).state)
+		require.False(t, s.row(id).asked, "no fallback")
+		require.Zero(t, text.count())
+	})
+}
+
 func TestMessagesLeaveABrokenVendorForTheNextMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
 		s.run(delivery.Config{}, mail, text)
@@ -193,7 +207,7 @@ func TestMessagesLeaveABrokenVendorForTheNextMode(t *testing.T) {
 }
 
 func TestNoMessageIsLostWhileEveryVendorIsUnavailable(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		back := time.Now().Add(3 * time.Minute)
 		outage := func(int, messages.Outbound) messages.Result {
 			if time.Now().Before(back) {
@@ -219,7 +233,7 @@ func TestNoMessageIsLostWhileEveryVendorIsUnavailable(t *testing.T) {
 }
 
 func TestTheSpareAccountIsUsedAfterTheMainOne(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		main := smtp(always(messages.OutcomeUnavailable))
 		spare := &post{name: "smtp", account: "spare", modes: []users.Mode{users.Email}}
 		id := s.add(users.Email, messages.ClassUrgent, 1)
@@ -234,7 +248,7 @@ func TestTheSpareAccountIsUsedAfterTheMainOne(t *testing.T) {
 }
 
 func TestThrottlingPausesTheAccountForAllMessages(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n == 1 {
 				return messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: 8 * time.Second}
@@ -248,7 +262,7 @@ func TestThrottlingPausesTheAccountForAllMessages(t *testing.T) {
 		s.set(func() {
 			require.Equal(t, "account:smtp/main", s.pauses[0].Key)
 			s.pauses = nil // the database would report that the pause has ended
-			s.pauses = append(s.pauses, delivery.Pause{Key: "account:smtp/main", For: 7 * time.Second})
+			s.pauses = append(s.pauses, account.Pause{Key: "account:smtp/main", For: 7 * time.Second})
 		})
 		s.add(users.Email, messages.ClassUrgent, 2)
 		s.after(6 * time.Second)
@@ -260,7 +274,7 @@ func TestThrottlingPausesTheAccountForAllMessages(t *testing.T) {
 }
 
 func TestAHangingVendorDelaysNoOtherMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(20 * time.Second)
 			return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "timeout"}
@@ -290,7 +304,7 @@ func TestAHangingVendorDelaysNoOtherMode(t *testing.T) {
 }
 
 func TestNoContactMeansAnotherMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		s.people[2] = users.Responder{Contacts: map[users.Mode]string{users.Email: "e2"}}
 		s.people[3] = users.Responder{}
 		s.allowed[users.Slack] = false
@@ -312,7 +326,7 @@ func TestNoContactMeansAnotherMode(t *testing.T) {
 }
 
 func TestAcknowledgedMessagesAreNotSent(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		id := s.add(users.Email, messages.ClassUrgent, 1)
 		s.silenced[id] = true
@@ -326,12 +340,12 @@ func TestAcknowledgedMessagesAreNotSent(t *testing.T) {
 // An incident is acknowledged when its page is about to be sent, and reopened at once: the page does not wait for the
 // end of the claim.
 func TestAPageOfAnIncidentThatWasStoppedAndRestartedIsSentAtOnce(t *testing.T) {
-	for name, stop := range map[string]func(*stage) map[messages.ID]bool{
-		"before the mark": func(s *stage) map[messages.ID]bool { return s.silenced },
-		"after the mark":  func(s *stage) map[messages.ID]bool { return s.silencedLate },
+	for name, stop := range map[string]func(*bubble) map[messages.ID]bool{
+		"before the mark": func(s *bubble) map[messages.ID]bool { return s.silenced },
+		"after the mark":  func(s *bubble) map[messages.ID]bool { return s.silencedLate },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(s *stage) {
+			inBubble(t, func(s *bubble) {
 				mail := smtp(nil)
 				id := s.add(users.Email, messages.ClassUrgent, 1)
 				stop(s)[id] = true
@@ -348,7 +362,7 @@ func TestAPageOfAnIncidentThatWasStoppedAndRestartedIsSentAtOnce(t *testing.T) {
 func TestALostMarkIsRetracted(t *testing.T) {
 	for name, lost := range map[string]int{"it was done": 1, "it was not done": 2} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(s *stage) {
+			inBubble(t, func(s *bubble) {
 				mail := smtp(nil)
 				id := s.add(users.Email, messages.ClassUrgent, 1)
 				s.lostMark = lost
@@ -367,7 +381,7 @@ func TestALostMarkIsRetracted(t *testing.T) {
 // taken again before the retraction of the mark is stored. The retraction must not become the outcome of the new
 // attempt.
 func TestARetractionDoesNotChangeTheAttemptOfALaterTake(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(3 * time.Second)
 			return messages.Result{Outcome: messages.OutcomeSent}
@@ -384,7 +398,7 @@ func TestARetractionDoesNotChangeTheAttemptOfALaterTake(t *testing.T) {
 }
 
 func TestOutcomesAreKeptUntilTheyAreStored(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(100 * time.Millisecond)
 			return messages.Result{Outcome: messages.OutcomeSent}
@@ -405,7 +419,7 @@ func TestOutcomesAreKeptUntilTheyAreStored(t *testing.T) {
 }
 
 func TestAnOutcomeThatCannotBeStoredDelaysNoOther(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			wait(10 * time.Millisecond)
 			r := messages.Result{Outcome: messages.OutcomeSent}
@@ -436,7 +450,7 @@ func (w slowWords) Render(ctx context.Context, reqs []messages.Request) ([]messa
 }
 
 func TestASlowTemplateDelaysOnlyItself(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		s.deps.Renderer = slowWords{}
 		s.run(delivery.Config{}, mail)
@@ -461,7 +475,7 @@ func TestASlowTemplateDelaysOnlyItself(t *testing.T) {
 }
 
 func TestAPanicInAVendorLeavesTheAttemptInDoubt(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n == 1 {
 				panic("oops")
@@ -478,7 +492,7 @@ func TestAPanicInAVendorLeavesTheAttemptInDoubt(t *testing.T) {
 }
 
 func TestStopWaitsForRunningSends(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(3 * time.Second)
 			return messages.Result{Outcome: messages.OutcomeSent}
@@ -498,7 +512,7 @@ func TestStopWaitsForRunningSends(t *testing.T) {
 }
 
 func TestStopCancelsHangingSends(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		s.deps.Vendors = nil
 		hung := &hanging{post: smtp(nil)}
 		id := s.add(users.Email, messages.ClassUrgent, 1)
@@ -522,7 +536,7 @@ func (hanging) Send(ctx context.Context, _ messages.Outbound) messages.Result {
 func TestDryRunsStopBeforeTheVendor(t *testing.T) {
 	for _, dry := range []delivery.DryRun{delivery.DryRunRender, delivery.DryRunStore} {
 		t.Run(string(dry), func(t *testing.T) {
-			inBubble(t, func(s *stage) {
+			inBubble(t, func(s *bubble) {
 				mail := smtp(nil)
 				id := s.add(users.Email, messages.ClassUrgent, 1)
 				s.run(delivery.Config{DryRun: dry}, mail)
@@ -535,9 +549,9 @@ func TestDryRunsStopBeforeTheVendor(t *testing.T) {
 }
 
 func TestPausedModesWait(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
-		s.pauses = []delivery.Pause{{Key: delivery.ModeKey(users.Email), For: time.Hour}}
+		s.pauses = []account.Pause{{Key: delivery.ModeKey(users.Email), For: time.Hour}}
 		s.run(delivery.Config{}, mail)
 		s.after(100 * time.Millisecond)
 		id := s.add(users.Email, messages.ClassUrgent, 1)
@@ -550,12 +564,12 @@ func TestPausedModesWait(t *testing.T) {
 }
 
 func TestARateIsKeptAndUsed(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		for i := range 400 {
 			s.add(users.Email, messages.ClassOutOfBand, int64(i%3))
 		}
-		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 20}}}, mail)
+		s.run(delivery.Config{Limits: map[string]rate.Limit{delivery.ModeKey(users.Email): {PerSecond: 20}}}, mail)
 		s.after(10 * time.Second)
 		calls := mail.all()
 		require.LessOrEqual(t, len(calls), 201)
@@ -571,12 +585,12 @@ func TestARateIsKeptAndUsed(t *testing.T) {
 }
 
 func TestSeveralLimitsAreKeptAndUsed(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		for i := range 600 {
 			s.add(users.Email, messages.ClassOutOfBand, int64(i%3))
 		}
-		s.run(delivery.Config{Limits: map[string]delivery.Rate{
+		s.run(delivery.Config{Limits: map[string]rate.Limit{
 			delivery.ModeKey(users.Email):                {PerSecond: 10},
 			delivery.AccountKey("smtp", "main"):          {PerSecond: 12},
 			delivery.ApplicationKey("shop", users.Email): {PerSecond: 8},
@@ -589,12 +603,12 @@ func TestSeveralLimitsAreKeptAndUsed(t *testing.T) {
 }
 
 func TestAnApplicationsLimitDelaysNoOtherApplication(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		for range 100 {
 			s.add(users.Email, messages.ClassUrgent, 1)
 		}
-		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ApplicationKey("shop",
+		s.run(delivery.Config{Limits: map[string]rate.Limit{delivery.ApplicationKey("shop",
 			users.Email): {PerSecond: 5, Burst: 3}}}, mail)
 		s.after(10 * time.Second)
 		require.InDelta(t, 52, mail.count(), 4)
@@ -612,7 +626,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 	deps.Log, deps.Metrics = zaptest.NewLogger(t), prometheus.NewRegistry()
 	_, err = delivery.New(deps, delivery.Config{})
 	require.NoError(t, err, "every metric is registered")
-	_, err = delivery.New(deps, delivery.Config{Limits: map[string]delivery.Rate{"mode:sms": {}}})
+	_, err = delivery.New(deps, delivery.Config{Limits: map[string]rate.Limit{"mode:sms": {}}})
 	require.ErrorContains(t, err, "mode:sms")
 	_, err = delivery.New(deps, delivery.Config{DryRun: "sometimes"})
 	require.ErrorContains(t, err, "dry run")
@@ -625,7 +639,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 func TestSlowCommitsDoNotStopPages(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"400 ms": 400 * time.Millisecond, "2 s": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(s *stage) {
+			inBubble(t, func(s *bubble) {
 				mail := smtp(nil)
 				s.slowMark = slow
 				for range 10 {
@@ -644,7 +658,7 @@ func TestSlowCommitsDoNotStopPages(t *testing.T) {
 }
 
 func TestAnAcknowledgementDuringASlowCommitStopsTheCall(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		s.slowMark = 2 * time.Second
 		id := s.add(users.Email, messages.ClassUrgent, 1)
@@ -659,13 +673,13 @@ func TestAnAcknowledgementDuringASlowCommitStopsTheCall(t *testing.T) {
 
 // A limit is fully used even with slow marks: its slots are reserved as far ahead as the marks take.
 func TestALimitIsFullyUsedWithSlowCommits(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		s.slowMark = 400 * time.Millisecond
 		for range 400 {
 			s.add(users.Email, messages.ClassUrgent, 1)
 		}
-		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 20}}}, mail)
+		s.run(delivery.Config{Limits: map[string]rate.Limit{delivery.ModeKey(users.Email): {PerSecond: 20}}}, mail)
 		s.after(20 * time.Second)
 		calls := mail.all()
 		require.LessOrEqual(t, len(calls), 401)
@@ -683,7 +697,7 @@ func TestALimitIsFullyUsedWithSlowCommits(t *testing.T) {
 
 // A page whose call never begins in time goes to the next mode when the budget of its mode is used up.
 func TestCallsThatNeverBeginUseUpTheBudgetOfTheMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		text := texts(func(int, messages.Outbound) messages.Result { return messages.NotBegun() })
 		mail := smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -698,7 +712,7 @@ func TestCallsThatNeverBeginUseUpTheBudgetOfTheMode(t *testing.T) {
 }
 
 func TestAStaleReadIsRepeated(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := smtp(nil)
 		id := s.add(users.Email, messages.ClassUrgent, 1)
 		s.slowLook = 350 * time.Millisecond
@@ -743,7 +757,7 @@ func (l line) Send(ctx context.Context, m messages.Outbound) messages.Result {
 func (l line) Release() { l.open.Add(-1) }
 
 func TestConnectionsAreReadyBeforeTheMark(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := &prepared{post: smtp(nil), connect: 8 * time.Second}
 		id := s.add(users.Email, messages.ClassUrgent, 1)
 		late := s.add(users.Email, messages.ClassUrgent, 1)
@@ -759,7 +773,7 @@ func TestConnectionsAreReadyBeforeTheMark(t *testing.T) {
 }
 
 func TestAFailedConnectionCountsAsAnAttempt(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		mail := &prepared{post: smtp(nil), refused: messages.Result{Outcome: messages.OutcomeUnavailable,
 			Detail: "connection refused"}}
 		text := texts(nil)
@@ -775,7 +789,7 @@ func TestAFailedConnectionCountsAsAnAttempt(t *testing.T) {
 
 // A message does not wait for a pause that is known to exceed the budget of its mode.
 func TestAPauseLongerThanTheBudgetMovesTheMessageToTheNextMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		text := texts(func(int, messages.Outbound) messages.Result {
 			return messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Hour}
 		})
@@ -801,7 +815,7 @@ func TestAPauseLongerThanTheBudgetMovesTheMessageToTheNextMode(t *testing.T) {
 
 // If there is no other mode, a long pause does not fill the timeline.
 func TestAMessageWaitsForALongPauseOfItsOnlyMode(t *testing.T) {
-	inBubble(t, func(s *stage) {
+	inBubble(t, func(s *bubble) {
 		back := time.Now().Add(10 * time.Minute)
 		text := texts(func(int, messages.Outbound) messages.Result {
 			if left := time.Until(back); left > 0 {

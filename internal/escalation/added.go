@@ -83,7 +83,7 @@ type AddedChange struct {
 func (r *Decider) Add(ctx context.Context, a Added, plan Plan, app Application, attempts int) (AddedChange, error) {
 	c := AddedChange{Added: a, Application: app.Name}
 	b := &changeBuilder{plan: plan, app: app, due: Due{ID: a.IncidentID, ReadAt: a.ReadAt},
-		Decided: Decided{Change: Change{ID: a.IncidentID}}}
+		ExplainedChange: ExplainedChange{Change: Change{ID: a.IncidentID}}}
 	b.Progress.Reopen = a.Reopen
 	switch {
 	case a.Over:

@@ -33,8 +33,9 @@ type Facts struct {
 	Applications map[int64]Application
 }
 
-// Decided is the change of one incident. Reasons has the reason of each message in Change.Messages, in the same order.
-type Decided struct {
+// ExplainedChange is the change of one incident, with reasons. Reasons has the reason of each message in
+// Change.Messages, in the same order.
+type ExplainedChange struct {
 	Change
 	Reasons []Reason
 }
@@ -48,7 +49,7 @@ type Reason struct {
 
 // changeBuilder collects the change of one incident while it is decided.
 type changeBuilder struct {
-	Decided
+	ExplainedChange
 	due     Due
 	plan    Plan
 	app     Application
@@ -60,12 +61,12 @@ type changeBuilder struct {
 
 // Decide applies Next until there is nothing more to do at this instant. It calls Next again only if a notification
 // reached nobody, because then its step may be over at once. An error is about this incident or the database.
-func (r *Decider) Decide(ctx context.Context, d Due, f Facts) (Decided, error) {
+func (r *Decider) Decide(ctx context.Context, d Due, f Facts) (ExplainedChange, error) {
 	b, err := r.build(ctx, d, f)
 	if err != nil {
-		return Decided{}, err
+		return ExplainedChange{}, err
 	}
-	return b.Decided, nil
+	return b.ExplainedChange, nil
 }
 
 func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, error) {
@@ -78,7 +79,7 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 		return nil, fmt.Errorf("application %d does not exist", d.ApplicationID)
 	}
 	plan = plan.AllRounds(app)
-	b := &changeBuilder{due: d, plan: plan, app: app, Decided: Decided{Change: Change{
+	b := &changeBuilder{due: d, plan: plan, app: app, ExplainedChange: ExplainedChange{Change: Change{
 		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name, Plan: plan.Name,
 	}}}
 	b.Progress.OpenedAt = d.CreatedAt

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/hours"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -46,7 +47,7 @@ type Tracking struct {
 // Step is one stage of a plan. Its notifications start together.
 type Step struct {
 	Notifications []Notification
-	When          *Condition // nil = always
+	When          *hours.Condition // nil = always
 }
 
 // Notification is the intent to page a target in a step.

@@ -12,13 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Condition restricts a step to some hours of the week. A step that comes at another time is left out.
-type Condition = hours.Condition
-
 // storedCondition is the condition of one step as storage keeps it.
 type storedCondition struct {
 	Step int `json:"step"` // from 1
-	Condition
+	hours.Condition
 }
 
 // EncodeConditions returns the conditions of steps as JSON.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/etag"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -87,6 +88,14 @@ func (p SettingsPatch) Settings() Settings {
 
 // Empty reports whether the patch changes nothing.
 func (p SettingsPatch) Empty() bool { return p.String() == "{}" }
+
+// Tag identifies the settings, for edits under If-Match.
+func (p SettingsPatch) Tag() string {
+	if p.ResolvedNotice == nil {
+		p.ResolvedNotice = map[users.Mode]bool{}
+	}
+	return etag.Of(p)
+}
 
 // String returns the patch as JSON, for the audit log.
 func (p SettingsPatch) String() string {

@@ -135,3 +135,6 @@ func (e Exhaustion) Restart(news bool, now time.Time) time.Time {
 	}
 	return time.Time{}
 }
+
+// AlertCount is how many alerts an incident has, and how many of them fire.
+type AlertCount struct{ Alerts, Firing int }

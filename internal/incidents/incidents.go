@@ -24,6 +24,7 @@ type Incident struct {
 	Plan          string
 	ApplicationID int64
 	Application   string
+	Team          string // the team that owns the plan; if none does, that of the application; "" = none
 	CreatedAt     time.Time
 	UpdatedAt     time.Time // zero: it never changed
 	Active        bool
@@ -47,6 +48,9 @@ func (i Incident) Status() Status {
 	return Status{Active: i.Active, Owned: i.Owner != "" || i.SourceAcknowledged, Snoozed: !i.SnoozedUntil.IsZero(),
 		Silenced: !i.SilencedUntil.IsZero(), Merged: i.MergedInto != 0, Resolved: i.Resolved, Closed: !i.ClosedAt.IsZero()}
 }
+
+// Place returns the place of the incident in lists, the newest first.
+func (i Incident) Place() filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} }
 
 // State returns the state.
 func (i Incident) State() State { return i.Status().State() }
@@ -110,6 +114,12 @@ type New struct {
 	// were searched: in another state the incident is not opened. 0 = any.
 	Silenced        *Silenced
 	SilencesVersion int64
+	// Threshold holds the event back until enough have come; nil = it opens an incident.
+	Threshold *Threshold
+	// Group makes the event an alert of an incident of several events; nil = it has one of its own. Alert describes the
+	// event in such an incident; nil = it is never in one.
+	Group *Group
+	Alert GroupAlert
 }
 
 // ErrSilencesChanged is the error of Open if the silences are not those of New.SilencesVersion. Nothing was stored.
@@ -143,6 +153,12 @@ type Opened struct {
 	Held bool
 	// Early: there is no incident yet, and the delivery is late: it must be opened with New.Early.
 	Early bool
+	// HeldBack: there are only so many events of New.Threshold, and nothing was opened; 0 = not held back.
+	HeldBack int
+	// Grouped: the known incident has several events as alerts. Facts are those of this event.
+	Grouped bool
+	// Joined: the event became an alert of the incident of its group. Restarted: its escalation starts again.
+	Joined, Restarted bool
 }
 
 // Delivery is a webhook delivery for an incident that is open.
@@ -153,6 +169,18 @@ type Delivery struct {
 	Text           string // what is new compared with the stored facts; "" = nothing
 	Severity       string // "" = unchanged
 	Rose           bool   // Severity is higher than before: that is news for the owner
+	// Reroute is the plan that the rules choose for the higher severity; nil = they choose none.
+	Reroute *Reroute
+	// Event is the alert of an incident of several events; nil = the delivery is about the whole incident.
+	Event *GroupedEvent
+}
+
+// Reroute is the plan of another rule. An incident that nobody has acknowledged goes on with the first step of it.
+type Reroute struct {
+	PlanID  int64
+	Plan    string // its name: the plan of the incident is no reroute
+	Targets []DynamicTarget
+	Reason  string // for the timeline: the rule
 }
 
 // Via is the way in which a person or program answered.
@@ -214,6 +242,7 @@ const (
 	EntryMerged       EntryKind = "merged"
 	EntryClosed       EntryKind = "closed" // no news for long
 	EntryComment      EntryKind = "comment"
+	EntryStatus       EntryKind = "status"   // an update for people who subscribed
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
 	EntryNotice       EntryKind = "notice"   // who is notified without a page
 	EntryCancelled    EntryKind = "cancelled"

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +84,17 @@ type Filter struct {
 	Target      string `query:"target" json:"target,omitempty" doc:"Who was paged."`
 	Integration string `query:"integration" json:"integration,omitempty" doc:"The name of an integration."`
 	Severity    string `query:"severity" json:"severity,omitempty" enum:"critical,error,warning,info" doc:"A severity."`
+	Text        string `query:"text" json:"text,omitempty" maxLength:"200" doc:"# and a number, or a part of the context or the dedup key."`
+	Label       string `query:"label" json:"label,omitempty" maxLength:"300" doc:"A label, as NAME=VALUE."`
 	MergedInto  int64  `query:"merged_into" json:"merged_into,omitempty" minimum:"1" doc:"The number of the incident that they are merged into."`
+}
+
+// Check implements operation.Checker.
+func (f Filter) Check() error {
+	var wrong fault.Wrong
+	_, ok := HasLabel(f.Label)
+	wrong.If(f.Label != "" && !ok, "label", "label must be written as NAME=VALUE")
+	return wrong.Err()
 }
 
 // Claim acknowledges an incident.
@@ -94,6 +106,62 @@ type Claim struct {
 // Claimant becomes the owner of an incident.
 type Claimant struct {
 	Owner operation.Text `json:"owner" required:"false" doc:"A person for whom the caller may act. Default: the caller; required if the caller is not a person."`
+	// AskFirst leaves an incident of another owner as it is, unless that is Replace (0 = nobody). Pages ask first.
+	AskFirst bool     `json:"-"`
+	Replace  users.ID `json:"-"`
+}
+
+// OwnedError is the cause of the Conflict of a claim with AskFirst: somebody else has acknowledged the incident.
+type OwnedError struct {
+	Owner users.ID
+	Name  string
+}
+
+func (e *OwnedError) Error() string { return "acknowledged by " + e.Name }
+
+// MaxTogether is how many incidents one request changes. They are changed in one transaction.
+const MaxTogether = 1000
+
+// Several names incidents.
+type Several struct {
+	Incidents []ID `json:"incidents" maxItems:"1000" doc:"Their numbers."`
+}
+
+// ClaimOfSeveral acknowledges incidents.
+type ClaimOfSeveral struct {
+	Several
+	Claimant
+}
+
+// SnoozeOfSeveral snoozes incidents.
+type SnoozeOfSeveral struct {
+	Several
+	Pause
+}
+
+// Outcome is the state of an incident after a change of several ones.
+type Outcome struct {
+	ID         ID   `json:"id"`
+	Escalating bool `json:"escalating"`
+	// Kept is the owner of an incident that a claim with AskFirst left; "" = the incident was changed.
+	Kept string `json:"-"`
+}
+
+// Outcomes are the states of the incidents that a request changes, in the order of the request, each once.
+type Outcomes struct {
+	Items []Outcome `json:"items"`
+}
+
+// Moving puts an incident on a step.
+type Moving struct {
+	One
+	Body Place `json:"body"`
+}
+
+// Place is a step, and whether the incident escalates from there.
+type Place struct {
+	Step       int  `json:"step" minimum:"0" maximum:"32767" doc:"0 = no step began."`
+	Escalating bool `json:"escalating" doc:"An incident that begins to escalate loses its owner."`
 }
 
 // Commenting adds a comment.
@@ -135,16 +203,22 @@ type Snoozing struct {
 type Pause struct {
 	Until time.Time      `json:"until,omitzero" nullable:"true" doc:"When escalation starts again, within 30 days. Either until or for is required."`
 	For   operation.Text `json:"for" required:"false" doc:"A duration, such as 90m or 24h."`
+	// Tomorrow, if set, is the zone in which the snooze ends at nine o'clock on the next day. The others are empty then.
+	Tomorrow *time.Location `json:"-"`
 }
 
 // Check implements operation.Checker.
-func (s Snoozing) Check() error {
+func (s Snoozing) Check() error { return s.Body.Check() }
+
+// Check implements operation.Checker.
+func (p Pause) Check() error {
 	var wrong fault.Wrong
-	d, err := time.ParseDuration(string(s.Body.For))
+	d, err := time.ParseDuration(string(p.For))
 	switch {
-	case s.Body.Until.IsZero() == (s.Body.For == ""):
+	case p.Tomorrow != nil:
+	case p.Until.IsZero() == (p.For == ""):
 		wrong.Add("until", "either until or for is required")
-	case s.Body.For != "":
+	case p.For != "":
 		wrong.If(err != nil || d <= 0 || d > MaxSnooze, "for",
 			"for must be a duration such as 90m or 24h, at most %d days", MaxSnooze/(24*time.Hour))
 	}
@@ -152,6 +226,9 @@ func (s Snoozing) Check() error {
 }
 
 func (p Pause) end() SnoozeEnd {
+	if p.Tomorrow != nil {
+		return SnoozeTomorrow(p.Tomorrow)
+	}
 	if d, err := time.ParseDuration(string(p.For)); err == nil {
 		return SnoozeFor(d)
 	}
@@ -205,8 +282,20 @@ var (
 		Method: http.MethodPost, Path: "/v1/incidents/{id}/acknowledge", Status: http.StatusOK,
 		Needs: operation.Member, Rule: operation.ConfinedInTheNameOf,
 		Summary: "Acknowledge an incident: it stops paging and has an owner"})
-	OpResolve = change[One]("resolve", "Resolve an incident", "")
-	OpReopen  = change[One]("reopen",
+	OpAcknowledgeSeveral = several[ClaimOfSeveral]("acknowledge", "Acknowledge incidents, all or none",
+		operation.ConfinedInTheNameOf)
+	OpUnacknowledge = several[Several]("unacknowledge",
+		"Take acknowledgements back, all or none: the incidents lose their owners and escalate from their steps",
+		operation.Confined)
+	OpResolveSeveral = several[Several]("resolve", "Resolve incidents, all or none", operation.Confined)
+	OpSnoozeSeveral  = several[SnoozeOfSeveral]("snooze",
+		"End the escalation of incidents for some time, all or none; then their plans begin again", operation.Confined, 409, 422)
+	OpResolve   = change[One]("resolve", "Resolve an incident", "")
+	OpUnresolve = change[One]("unresolve", "Undo the resolve of an incident, which keeps its owner and does not escalate",
+		"409: another incident stands for it.", 409)
+	OpMove = change[Moving]("move", "Put an incident on a step of its plan, and let it escalate from there or stop",
+		"409: the incident is resolved, closed, merged or silenced.", 409)
+	OpReopen = change[One]("reopen",
 		"Undo the resolve and the acknowledgement of an incident: escalation goes on from its step", "")
 	OpEscalate = change[One]("escalate", "Start the next step now",
 		"409: the incident is resolved, or the step is the last one.", 409)
@@ -238,11 +327,21 @@ func change[In any](name, summary, note string, errs ...int) operation.Def[In, I
 		Summary: summary, Note: note, Errors: errs})
 }
 
+// several defines an operation on several incidents.
+func several[In any](name, summary string, rule operation.Rule, errs ...int) operation.Def[In, Outcomes] {
+	return operation.Define[In, Outcomes](operation.Doc{Name: "incident." + name + "-several", Method: http.MethodPost,
+		Path: "/v1/incidents/" + name, Status: http.StatusOK, Needs: operation.Member, Rule: rule, Summary: summary,
+		Errors: append(errs, 404)})
+}
+
 // Store reads and changes incidents. A method that changes one returns when its change is durable. An incident that
 // does not exist is a NotFound fault of reads. A change that the state of the incident does not allow, or a step that
 // does not exist, is a Conflict fault.
 type Store interface {
 	List(ctx context.Context, q filters.Query) ([]Incident, error)
+	// CountUpTo counts the incidents that match each of the queries, up to a limit. Counts that take too long are an
+	// Unavailable fault.
+	CountUpTo(ctx context.Context, limit int, queries ...filters.Query) ([]int, error)
 	Get(ctx context.Context, id ID) (Incident, error)
 	// Timeline returns the entries of a timeline, oldest first.
 	Timeline(ctx context.Context, id ID) ([]Entry, error)
@@ -253,6 +352,9 @@ type Store interface {
 	Acknowledge(ctx context.Context, c Change, owner users.User) ([]Acknowledged, error)
 	Reopen(ctx context.Context, c Change) ([]Acknowledged, error)
 	Resolve(ctx context.Context, c Change, resolved bool) ([]Acknowledged, error)
+	// SetState sets the step of an incident and whether it escalates. A step that the plan does not have is an Invalid
+	// fault.
+	SetState(ctx context.Context, c Change, step int, active bool) ([]Acknowledged, error)
 	// Escalate and Restart move an incident on in its plan.
 	Escalate(ctx context.Context, c Change) ([]Acknowledged, error)
 	Restart(ctx context.Context, c Change) ([]Acknowledged, error)
@@ -288,11 +390,19 @@ type Incidents struct {
 	Comments    operation.Op[Part, operation.Page[Comment]]
 	AddComment  operation.Op[Commenting, Commented]
 	Acknowledge operation.Op[Claim, IncidentDetail]
-	Plain       []operation.Op[One, IncidentDetail] // the changes that need no body
-	Snooze      operation.Op[Snoozing, IncidentDetail]
-	Merge       operation.Op[Merging, IncidentDetail]
-	Page        operation.Op[Paging, IncidentDetail]
-	Reassign    operation.Op[Reassigning, IncidentDetail]
+	// The changes that need no body.
+	Resolve, Unresolve, Reopen, Escalate, Restart, Unsnooze, Unmerge operation.Op[One, IncidentDetail]
+
+	AcknowledgeSeveral operation.Op[ClaimOfSeveral, Outcomes]
+	SnoozeSeveral      operation.Op[SnoozeOfSeveral, Outcomes]
+
+	Unacknowledge, ResolveSeveral operation.Op[Several, Outcomes]
+
+	Move     operation.Op[Moving, IncidentDetail]
+	Snooze   operation.Op[Snoozing, IncidentDetail]
+	Merge    operation.Op[Merging, IncidentDetail]
+	Page     operation.Op[Paging, IncidentDetail]
+	Reassign operation.Op[Reassigning, IncidentDetail]
 
 	deps Deps
 }
@@ -303,18 +413,20 @@ func NewIncidents(d Deps) *Incidents {
 	i.List, i.Get, i.Alerts = List.By(i.list), Get.By(i.get), Alerts.By(i.alerts)
 	i.Timeline, i.Comments = Timeline.By(i.timeline), Comments.By(i.comments)
 	i.AddComment, i.Acknowledge = AddComment.By(i.comment), OpAcknowledge.By(i.acknowledge)
-	for _, one := range []struct {
-		def operation.Def[One, IncidentDetail]
-		do  func(context.Context, Change) ([]Acknowledged, error)
-	}{
-		{OpResolve, func(ctx context.Context, c Change) ([]Acknowledged, error) { return d.Store.Resolve(ctx, c, true) }},
-		{OpReopen, i.reopen}, {OpEscalate, d.Store.Escalate}, {OpRestart, d.Store.Restart},
-		{OpUnsnooze, d.Store.EndSnooze}, {OpUnmerge, d.Store.Unmerge},
-	} {
-		i.Plain = append(i.Plain, one.def.By(func(ctx context.Context, by operation.Actor, of One) (IncidentDetail, error) {
-			return i.change(ctx, by, of.ID, one.do)
-		}))
+	i.AcknowledgeSeveral, i.Unacknowledge = OpAcknowledgeSeveral.By(i.acknowledgeSeveral), OpUnacknowledge.By(i.unacknowledge)
+	plain := func(def operation.Def[One, IncidentDetail], do func(context.Context, Change) ([]Acknowledged, error)) operation.Op[One, IncidentDetail] {
+		return def.By(func(ctx context.Context, by operation.Actor, of One) (IncidentDetail, error) {
+			return i.change(ctx, by, of.ID, do)
+		})
 	}
+	resolve := func(resolved bool) func(context.Context, Change) ([]Acknowledged, error) {
+		return func(ctx context.Context, c Change) ([]Acknowledged, error) { return d.Store.Resolve(ctx, c, resolved) }
+	}
+	i.Resolve, i.Unresolve = plain(OpResolve, resolve(true)), plain(OpUnresolve, resolve(false))
+	i.Reopen, i.Escalate, i.Restart = plain(OpReopen, i.reopen), plain(OpEscalate, d.Store.Escalate), plain(OpRestart, d.Store.Restart)
+	i.Unsnooze, i.Unmerge = plain(OpUnsnooze, d.Store.EndSnooze), plain(OpUnmerge, d.Store.Unmerge)
+	i.ResolveSeveral, i.SnoozeSeveral = OpResolveSeveral.By(i.resolveSeveral), OpSnoozeSeveral.By(i.snoozeSeveral)
+	i.Move = OpMove.By(i.move)
 	i.Snooze, i.Merge = OpSnooze.By(i.snooze), OpMerge.By(i.merge)
 	i.Page, i.Reassign = OpPage.By(i.page), OpReassign.By(i.reassign)
 	return i
@@ -360,13 +472,22 @@ func (i *Incidents) list(ctx context.Context, by operation.Actor, f Filter) (out
 	}
 	conditions, _ := InState(f.State)
 	q.Conditions = append(q.Conditions, conditions...)
+	if f.Text != "" {
+		q.Conditions = append(q.Conditions, HasText(f.Text))
+	}
+	if label, ok := HasLabel(f.Label); ok {
+		q.Conditions = append(q.Conditions, label)
+	}
 	f.Add(&q)
 	if err := f.Newest(&q); err != nil {
 		return out, err
 	}
 	read := filters.Reader[Incident](i.deps.Store.List)
-	found, next, err := read.Find(ctx, by.Within(q),
-		func(one Incident) filters.Place { return filters.Place{At: one.CreatedAt, ID: int64(one.ID)} })
+	find := read.Find
+	if f.Text != "" || f.Label != "" {
+		find = read.Search
+	}
+	found, next, err := find(ctx, by.Within(q), Incident.Place)
 	return operation.PageTo(found, next, rowOf), err
 }
 
@@ -480,12 +601,20 @@ func (i *Incidents) person(ctx context.Context, by operation.Actor, field, name 
 	return u, nil
 }
 
+// via returns the way in which a caller of operations changes incidents.
+func via(by operation.Actor) Via {
+	if by.OnPage {
+		return ViaWeb
+	}
+	return ViaAPI
+}
+
 // change makes a change of an incident that the caller reaches, wakes the processors and returns the incident.
 func (i *Incidents) change(ctx context.Context, by operation.Actor, id ID, do func(context.Context, Change) ([]Acknowledged, error)) (IncidentDetail, error) {
 	if _, err := i.find(ctx, by, id); err != nil {
 		return IncidentDetail{}, err
 	}
-	done, err := do(ctx, Change{IDs: []ID{id}, Actor: by.Name, Via: ViaAPI})
+	done, err := do(ctx, Change{IDs: []ID{id}, Actor: by.Name, Via: via(by)})
 	if err != nil {
 		return IncidentDetail{}, err
 	}
@@ -499,15 +628,96 @@ func (i *Incidents) change(ctx context.Context, by operation.Actor, id ID, do fu
 // acknowledge makes the caller, or the person whom the body names, the owner of an incident.
 func (i *Incidents) acknowledge(ctx context.Context, by operation.Actor, c Claim) (IncidentDetail, error) {
 	return i.change(ctx, by, c.ID, func(ctx context.Context, change Change) ([]Acknowledged, error) {
-		name := ""
+		var body Claimant
 		if c.Body != nil {
-			name = string(c.Body.Owner)
+			body = *c.Body
 		}
-		owner, err := i.person(ctx, by, "owner", name)
-		if err != nil {
-			return nil, err
+		done, err := i.claim(ctx, by, change, body)
+		if err == nil && len(done) == 1 && done[0].OwnedBy != 0 {
+			return nil, fault.Wrap(fault.Conflict, &OwnedError{done[0].OwnedBy, done[0].PreviousOwner},
+				"another person has acknowledged this incident")
 		}
-		return i.deps.Store.Acknowledge(ctx, change, owner)
+		return done, err
+	})
+}
+
+// acknowledgeSeveral makes the caller, or the person whom the body names, the owner of incidents.
+func (i *Incidents) acknowledgeSeveral(ctx context.Context, by operation.Actor, c ClaimOfSeveral) (Outcomes, error) {
+	return i.together(ctx, by, c.Incidents, func(ctx context.Context, change Change) ([]Acknowledged, error) {
+		return i.claim(ctx, by, change, c.Claimant)
+	})
+}
+
+func (i *Incidents) claim(ctx context.Context, by operation.Actor, change Change, c Claimant) ([]Acknowledged, error) {
+	owner, err := i.person(ctx, by, "owner", string(c.Owner))
+	if err != nil {
+		return nil, err
+	}
+	change.AskFirst, change.Replace = c.AskFirst, c.Replace
+	return i.deps.Store.Acknowledge(ctx, change, owner)
+}
+
+// unacknowledge takes acknowledgements back.
+func (i *Incidents) unacknowledge(ctx context.Context, by operation.Actor, s Several) (Outcomes, error) {
+	return i.together(ctx, by, s.Incidents, i.deps.Store.Reopen)
+}
+
+func (i *Incidents) resolveSeveral(ctx context.Context, by operation.Actor, s Several) (Outcomes, error) {
+	return i.together(ctx, by, s.Incidents, func(ctx context.Context, c Change) ([]Acknowledged, error) {
+		return i.deps.Store.Resolve(ctx, c, true)
+	})
+}
+
+func (i *Incidents) snoozeSeveral(ctx context.Context, by operation.Actor, s SnoozeOfSeveral) (Outcomes, error) {
+	return i.together(ctx, by, s.Incidents, func(ctx context.Context, c Change) ([]Acknowledged, error) {
+		return i.deps.Store.Snooze(ctx, c, s.end())
+	})
+}
+
+// together makes a change of incidents that the caller reaches, in one transaction. If one of them does not exist, it
+// changes none.
+func (i *Incidents) together(ctx context.Context, by operation.Actor, ids []ID, do func(context.Context, Change) ([]Acknowledged, error)) (Outcomes, error) {
+	c := Change{Actor: by.Name, Via: via(by)}
+	out := Outcomes{Items: []Outcome{}}
+	values := map[any]bool{}
+	for _, id := range ids {
+		if !values[int64(id)] {
+			values[int64(id)], c.IDs = true, append(c.IDs, id)
+		}
+	}
+	if len(c.IDs) == 0 {
+		return out, nil
+	}
+	found, err := i.deps.Store.List(ctx, by.Within(filters.Query{Fields: []string{"id"}, Conditions: []filters.Condition{
+		{Field: "id", Op: filters.In, Values: slices.Collect(maps.Keys(values))}}}))
+	var done []Acknowledged
+	if err == nil && len(found) == len(c.IDs) {
+		done, err = do(ctx, c)
+	}
+	if err != nil {
+		return out, err
+	}
+	missing := func(d Acknowledged) bool { return !d.Found }
+	if len(done) != len(c.IDs) || slices.ContainsFunc(done, missing) {
+		return out, by.Reached("", fault.New(fault.NotFound, "one of the incidents does not exist"))
+	}
+	var woken buckets.Set
+	for _, d := range done {
+		outcome := Outcome{ID: d.ID, Escalating: d.Active}
+		if d.OwnedBy != 0 {
+			outcome.Kept = d.PreviousOwner
+		}
+		out.Items = append(out.Items, outcome)
+		woken.Add(int(int64(d.ID) % buckets.Count))
+	}
+	i.deps.Wake(ctx, woken)
+	return out, nil
+}
+
+// move puts an incident on a step.
+func (i *Incidents) move(ctx context.Context, by operation.Actor, m Moving) (IncidentDetail, error) {
+	return i.change(ctx, by, m.ID, func(ctx context.Context, c Change) ([]Acknowledged, error) {
+		return i.deps.Store.SetState(ctx, c, m.Body.Step, m.Body.Escalating)
 	})
 }
 

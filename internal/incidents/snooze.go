@@ -20,6 +20,17 @@ func SnoozeUntil(until time.Time) SnoozeEnd { return func(time.Time) time.Time {
 // SnoozeFor ends a snooze after a time.
 func SnoozeFor(d time.Duration) SnoozeEnd { return func(now time.Time) time.Time { return now.Add(d) } }
 
+// morning is the hour at which a snooze until tomorrow ends.
+const morning = 9
+
+// SnoozeTomorrow ends a snooze on the next day of a zone, at nine o'clock.
+func SnoozeTomorrow(zone *time.Location) SnoozeEnd {
+	return func(now time.Time) time.Time {
+		now = now.In(zone)
+		return time.Date(now.Year(), now.Month(), now.Day()+1, morning, 0, 0, 0, zone)
+	}
+}
+
 // CheckSnooze returns an Invalid fault if a snooze cannot end at until.
 func CheckSnooze(until, now time.Time) error {
 	switch {

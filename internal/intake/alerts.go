@@ -8,7 +8,8 @@ import (
 // Alert is an incident of an integration, as its sender sees it.
 type Alert struct {
 	Incident           int64
-	Key                string // the dedup key
+	Key                string // the dedup key of its event
+	Grouped            bool   // the event is one of several of the incident
 	Context            json.RawMessage
 	Severity           string
 	Open               bool

@@ -47,6 +47,9 @@ type Image struct {
 // MaxKey is the maximum length of a key or fingerprint, in bytes. Longer ones are hashed.
 const MaxKey = 255
 
+// GeneratedKey begins the keys of events whose sender gave none. Only the number of its incident names such an event.
+const GeneratedKey = "iris:"
+
 // Event is one delivery about one alert or one group of alerts.
 type Event struct {
 	Status Status

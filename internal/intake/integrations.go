@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/kit/etag"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -236,11 +237,4 @@ var severities = []Severity{Critical, Error, Warning, Info}
 func KnownSeverity(s Severity) bool { return slices.Contains(severities, s) }
 
 // Worse reports whether severity a is higher than b. An empty severity is the lowest.
-func Worse(a, b Severity) bool { return rank(a) < rank(b) }
-
-func rank(s Severity) int {
-	if n := slices.Index(severities, s); n >= 0 {
-		return n
-	}
-	return len(severities)
-}
+func Worse(a, b Severity) bool { return incidents.Worse(string(a), string(b)) }

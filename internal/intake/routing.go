@@ -4,10 +4,12 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/cache"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/hours"
@@ -27,6 +29,8 @@ type Rule struct {
 	RecordOnly bool `json:"record_only,omitempty"`
 	// Times restrict the rule to some hours of the week; empty = always.
 	Times []hours.Window `json:"times,omitempty"`
+	Threshold
+	Grouping
 }
 
 // Target is whom a dynamic step pages: a role and the name of a person, team or mailing list.
@@ -49,6 +53,10 @@ type Choice struct {
 	RecordOnly bool
 	Reason     string
 	Doubt      bool // the rule is in doubt, and no other one matches
+	// Threshold holds the event back until enough have come; nil = it opens an incident. Group makes it an alert of an
+	// incident of several events; nil = it has one of its own. A choice in doubt has neither.
+	Threshold *incidents.Threshold
+	Group     *incidents.Group
 }
 
 // maxKept bounds the memory of a Router, in instructions and bytes of expressions.
@@ -82,6 +90,9 @@ func (r *Router) Choose(ctx context.Context, rules []Rule, e Event, at time.Time
 		case err != nil:
 			return Choice{}, err
 		case answer == matchers.Yes && (!rule.RecordOnly || doubt.Rule == 0):
+			if doubt.Rule == 0 {
+				choice.Threshold, choice.Group = rule.threshold(e), rule.group(e)
+			}
 			return choice, nil
 		case answer == matchers.Yes:
 			return doubt, nil
@@ -118,6 +129,11 @@ func (r Rule) String() string {
 	if len(r.Times) > 0 {
 		text += ", at its times"
 	}
+	for _, more := range []string{r.Threshold.Text(), r.Grouping.Text()} {
+		if more != "" {
+			text += "; " + more
+		}
+	}
 	return text
 }
 
@@ -145,6 +161,9 @@ func Check(rules []Rule) error {
 		}
 		if err := checkTargets(r); err != nil {
 			return fault.Invalidf("rules", "rule %d: targets: %s", k+1, fault.Public(err))
+		}
+		if err := cmp.Or(r.Threshold.check(r.RecordOnly), r.Grouping.check(r.RecordOnly)); err != nil {
+			return fault.Invalidf("rules", "rule %d: %s", k+1, fault.Public(err))
 		}
 		for _, w := range r.Times {
 			if err := w.Check(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
 // Limits of the built-in rendering.
@@ -161,12 +161,12 @@ func (g alertGroup) silenceURL() string {
 	if g.ExternalURL == "" || len(g.CommonLabels) == 0 {
 		return ""
 	}
-	var matchers []string
+	var all []string
 	for _, name := range slices.Sorted(maps.Keys(g.CommonLabels)) {
-		matchers = append(matchers, fmt.Sprintf("%s=%q", name, g.CommonLabels[name]))
+		all = append(all, matchers.Equal(name, g.CommonLabels[name]))
 	}
 	return strings.TrimRight(g.ExternalURL, "/") + "/#/silences/new?filter=" +
-		url.PathEscape("{"+strings.Join(matchers, ",")+"}")
+		url.PathEscape("{"+strings.Join(all, ",")+"}")
 }
 
 func (f *alertFacts) alertLines(g alertGroup) {

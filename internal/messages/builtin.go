@@ -203,7 +203,7 @@ func oneSegment(s *source, text string) string {
 	room := Room(text)
 	footer := ""
 	if s.AckURL != "" {
-		footer = fmt.Sprintf("\nReply \"%d claim\"", s.MessageID)
+		footer = fmt.Sprintf("\nReply \"%d ack\"", s.MessageID)
 		if link := "\n" + s.AckURL; utf8.RuneCountInString(text+footer+link) <= room {
 			footer += link
 		}

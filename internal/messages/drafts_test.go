@@ -24,7 +24,7 @@ func TestADraftIsRenderedAsDeliveryDoes(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, p.Errors)
 	require.Empty(t, p.Problem)
-	require.Equal(t, "1. db1 of db\nClaim: http://iris.example.com/a/x or reply \"1 claim\"", p.Body)
+	require.Equal(t, "1. db1 of db\nAcknowledge: http://iris.example.com/a/x or reply \"1 ack\"", p.Body)
 	require.Equal(t, 1, p.Segments)
 	require.Equal(t, len(p.Body), p.Characters)
 }

@@ -50,7 +50,7 @@ func Reprioritise(mode users.Mode, rules []Reprioritisation, counts map[users.Mo
 type Quota struct {
 	HardLimit  int // messages within HardWithin; more are dropped. 0 = none
 	HardWithin time.Duration
-	SoftLimit  int // messages within SoftWithin; more notify the owners. 0 = none
+	SoftLimit  int // messages within SoftWithin; if there are more, TargetID is notified. 0 = none
 	SoftWithin time.Duration
 	Plan       string        // of the incident that a hard breach opens; "" = it opens none
 	TargetID   int64         // who gets the e-mail about a soft breach; 0 = nobody

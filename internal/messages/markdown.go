@@ -10,12 +10,13 @@ import (
 	goldhtml "github.com/yuin/goldmark/renderer/html"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/markdown"
 	"github.com/iris-oncall/iris/jinja"
 )
 
-// markdown converts bodies to HTML: it keeps line breaks, links bare URLs, and drops HTML. HTML in marked data is shown
+// converter converts bodies to HTML: it keeps line breaks, links bare URLs, and drops HTML. HTML in marked data is shown
 // as text.
-var markdown = goldmark.New(
+var converter = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(goldhtml.WithHardWraps()),
 )
@@ -23,22 +24,6 @@ var markdown = goldmark.New(
 // maxMarkdown is how many bytes of a body are parsed as Markdown; longer bodies are shown as they are. Parsing time can
 // grow faster than the length.
 const maxMarkdown = 20_000
-
-// maxMarks is how many characters may begin a Markdown construct that needs an end. A text with more of them can take a
-// thousand times as long to parse, and is no normal text.
-const maxMarks = 2_000
-
-// tangled reports whether parsing a text as Markdown could take long.
-func tangled(text string) bool {
-	marks := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '[', '>', '*', '_', '~':
-			marks++
-		}
-	}
-	return marks > maxMarks
-}
 
 // html is the HTML of an e-mail: the template's own HTML, else the body converted from Markdown. It adds the
 // acknowledgement link unless the text has it.
@@ -75,7 +60,7 @@ func lastIndexFold(s, sub string) int { return strings.LastIndex(strings.ToLower
 // toHTML converts Markdown in which data is marked. A text that is too long, or that breaks the converter, becomes
 // preformatted text.
 func toHTML(text string) string {
-	if len(jinja.Raw(text)) <= maxMarkdown && !tangled(text) {
+	if len(jinja.Raw(text)) <= maxMarkdown && !markdown.Heavy(text) {
 		if out, err := convert(text); err == nil {
 			return out
 		}
@@ -86,7 +71,7 @@ func toHTML(text string) string {
 func convert(text string) (out string, err error) {
 	defer fault.Recover(&err)
 	var buf bytes.Buffer
-	if err := markdown.Convert([]byte(linked(text)), &buf); err != nil {
+	if err := converter.Convert([]byte(linked(text)), &buf); err != nil {
 		return "", err
 	}
 	return htmlMarkup(encodedMark.ReplaceAllStringFunc(buf.String(), decodeMark)), nil

@@ -45,10 +45,20 @@ const (
 	// The notices page nobody: an acknowledgement does not stop them, and they have no other modes and no fallback.
 	ResolvedNotice Purpose = "resolved-notice" // to people who were paged: the incident is resolved
 	OwnerNotice    Purpose = "owner-notice"    // to the owner of an acknowledged incident: there is news
+	// StatusUpdate is what subscribers of an incident get out of band. It never calls and sends no text.
+	StatusUpdate Purpose = "update"
 )
 
 // Notice reports whether the message is a notice, not a page.
 func (p Purpose) Notice() bool { return p == ResolvedNotice || p == OwnerNotice }
+
+// OneMode reports whether the message is sent in its mode or not at all.
+func (p Purpose) OneMode() bool { return p.Notice() || p == StatusUpdate }
+
+// Allows reports whether the message may be sent by a mode.
+func (p Purpose) Allows(m users.Mode) bool {
+	return p != StatusUpdate || m == users.Email || m == users.Slack || m == users.Webhook || m == users.Drop
+}
 
 // FollowUpNumber returns the purpose of the n-th follow-up of a person's rule. The number distinguishes the follow-ups
 // of a page (promise P3).

@@ -33,7 +33,7 @@ type MessageInList struct {
 // MessageDetail is a message with all that is known of it.
 type MessageDetail struct {
 	MessageInList
-	Purpose     Purpose        `json:"purpose" doc:"Why it exists: primary, copy, fallback, tracking, direct, digest, follow-up and its number, resolved-notice, owner-notice."`
+	Purpose     Purpose        `json:"purpose" doc:"Why it exists: primary, copy, fallback, tracking, direct, digest, follow-up and its number, resolved-notice, owner-notice, update."`
 	Repeat      int            `json:"repeat" doc:"The round of the notification, from 0."`
 	Template    operation.Text `json:"template" doc:"null = the built-in text."`
 	Batch       operation.Text `json:"batch" doc:"The digest that it belongs to or is."`

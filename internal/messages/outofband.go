@@ -37,6 +37,7 @@ type NotificationRecipient struct {
 	UserID    users.ID
 	Mode      users.Mode
 	Literal   string
+	Purpose   Purpose  // "" = Primary
 	Changed   bool     // the mode is not the requested one, because there is no contact for that
 	Changes   []Change // for the message's audit log: changes of its mode
 	// Shown is the e-mail address of this recipient in the mails to the others; "" = not shown.

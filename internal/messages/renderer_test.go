@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/markdown"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -160,14 +161,14 @@ func TestRenderSMSAndCall(t *testing.T) {
 	content := TemplateContent{Subject: "{{ title }}", Body: "See *{{ host }}* at\nhttps://wiki/x_y {{ '\\n' }}now"}
 	f.template(users.SMS, content)
 	f.template(users.Call, content)
-	require.Equal(t, "27 Disk full. See *db-1* at\nhttps://wiki/x_y \nnow\nClaim: "+ackURL+" or reply \"27 claim\"",
+	require.Equal(t, "27 Disk full. See *db-1* at\nhttps://wiki/x_y \nnow\nAcknowledge: "+ackURL+" or reply \"27 ack\"",
 		f.one(f.request(users.SMS)).Body)
 	require.Equal(t, "27 Disk full. See db-1 at. a link. now", f.one(f.request(users.Call)).Body)
 
 	f.template(users.SMS, TemplateContent{Body: "{{ 'ä' * 5000 }}"})
 	sms := f.one(f.request(users.SMS)).Body
 	require.Equal(t, MaxSMS, utf8.RuneCountInString(sms))
-	require.True(t, strings.HasSuffix(sms, "...\nClaim: "+ackURL+" or reply \"27 claim\""), sms[len(sms)-120:])
+	require.True(t, strings.HasSuffix(sms, "...\nAcknowledge: "+ackURL+" or reply \"27 ack\""), sms[len(sms)-120:])
 
 	f.template(users.SMS, TemplateContent{Body: "{{ iris.ack_url }} or reply {{ iris.message_id }} claim"})
 	require.Equal(t, ackURL+" or reply 27 claim", f.one(f.request(users.SMS)).Body)
@@ -217,7 +218,7 @@ func TestRenderWithoutTemplateStillPages(t *testing.T) {
 			require.Contains(t, got.Problem, c.problem)
 			require.True(t, strings.HasPrefix(got.Problem, "The message to demo went out as plain text: "))
 			require.Equal(t, "27 [shop] Disk full", got.Subject)
-			require.Equal(t, "[shop] Disk full\nReply \"27 claim\"\n"+ackURL, got.Body)
+			require.Equal(t, "[shop] Disk full\nReply \"27 ack\"\n"+ackURL, got.Body)
 		})
 	}
 }
@@ -445,17 +446,17 @@ func TestRenderConcurrently(t *testing.T) {
 func TestMarkdownWithTooManyMarksIsShownAsPlainText(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"[", "*a ", "> ", "![", "_a*", "[a](", "~~"} {
-		text := strings.Repeat(s, maxMarks+1)
+		text := strings.Repeat(s, markdown.MaxMarks+1)
 		require.Equal(t, "<pre>"+html.EscapeString(text)+"</pre>\n", toHTML(text))
 	}
-	require.Contains(t, toHTML(strings.Repeat("* a **b**\n", maxMarks/5)), "<strong>b</strong>")
+	require.Contains(t, toHTML(strings.Repeat("* a **b**\n", markdown.MaxMarks/5)), "<strong>b</strong>")
 }
 
 // BenchmarkMarkdownOfHostileText converts the slowest inputs at the maximum length.
 func BenchmarkMarkdownOfHostileText(b *testing.B) {
 	for _, s := range []string{"[", "*a ", "> ", "![", "`", "<", "_a*", "|a", "- ", "\\", "&", "[a](", "http://a "} {
 		n := maxMarkdown / len(s)
-		for tangled(strings.Repeat(s, n)) {
+		for markdown.Heavy(strings.Repeat(s, n)) {
 			n -= 100
 		}
 		text := strings.Repeat(s, n)

@@ -75,6 +75,11 @@ func ParseReply(text string) (Reply, error) {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
 	words := strings.Fields(lower)
+	for i, w := range words[:min(len(words), 2)] {
+		if w == "ack" || w == "acknowledge" {
+			words[i], lower = "claim", strings.Replace(lower, w, "claim", 1)
+		}
+	}
 	switch {
 	case strings.HasPrefix(lower, "f") && (len(words) < 2 ||
 		!batchID.MatchString(words[0])): // a digest's id may begin with f

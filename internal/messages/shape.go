@@ -131,16 +131,16 @@ func smsText(s *source, subject, body string) string {
 	text := spoken(subject, body)
 	footer := ""
 	if s.AckURL != "" {
-		reply := fmt.Sprintf("%d claim", s.MessageID)
-		hasLink, hasReply := strings.Contains(text, s.AckURL), strings.Contains(text, reply)
+		reply, claim := fmt.Sprintf("%d ack", s.MessageID), fmt.Sprintf("%d claim", s.MessageID)
+		hasLink, hasReply := strings.Contains(text, s.AckURL), strings.Contains(text, reply) || strings.Contains(text, claim)
 		switch {
 		case hasLink && hasReply:
 		case hasLink:
 			footer = "\nReply \"" + reply + "\""
 		case hasReply:
-			footer = "\nClaim: " + s.AckURL
+			footer = "\nAcknowledge: " + s.AckURL
 		default:
-			footer = "\nClaim: " + s.AckURL + " or reply \"" + reply + "\""
+			footer = "\nAcknowledge: " + s.AckURL + " or reply \"" + reply + "\""
 		}
 	}
 	room := max(MaxSMS-utf8.RuneCountInString(footer), 0)

@@ -73,7 +73,7 @@ func TestAGroupOfThreeAlertsWithoutATemplate(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	context := contextsOfSources(t)["alertmanager-three"]
-	require.Equal(t, "[shop] critical: /var on db7 is 96 % full (and 2 more)\nReply \"27 claim\"\n"+ackURL,
+	require.Equal(t, "[shop] critical: /var on db7 is 96 % full (and 2 more)\nReply \"27 ack\"\n"+ackURL,
 		f.ofContext(context, users.SMS).Body)
 	alerts := "- /var on db7 is 96 % full\n- /var on db8 is 91 % full\n- /var on db9 is 97 % full: resolved\n"
 	require.True(t, strings.HasPrefix(f.ofContext(context, users.Email).Body, `/var on db7 is 96 % full (and 2 more)

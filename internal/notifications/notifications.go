@@ -61,12 +61,15 @@ type Load interface {
 	Accepted(applicationID int64, n int)
 }
 
-// Request is a requested notification. One of Priority, Mode and Category decides the mode.
+// Request asks for a notification. Category decides the mode; without it Mode does, and without
+// that Priority.
 type Request struct {
 	Targets []Target
-	// SkipUnknown ignores unknown targets if another target is known. Otherwise an unknown target is a fault.
+	// SkipUnknown says that unknown targets are ignored if at least one target is known. Otherwise an unknown target is
+	// a fault.
 	SkipUnknown bool
-	// Together makes every mail name all recipients that are not hidden. Otherwise a mail names its own recipient only.
+	// Together says that each e-mail names all recipients that are not hidden. Otherwise an e-mail names only its own
+	// recipient.
 	Together  bool
 	Subject   string
 	Body      string

@@ -6,7 +6,9 @@ package notifications
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -26,7 +28,13 @@ type ResponderStore interface {
 type Responders struct {
 	Store   ResponderStore
 	Lookups Lookups
-	People  users.Finder
+	People  People
+}
+
+// People finds people by their log-in name or full name.
+type People interface {
+	users.Finder
+	users.Searcher
 }
 
 // PageAlso pages the people of the targets, in addition to those of the plan. A wrong request is an Invalid fault that
@@ -55,12 +63,16 @@ func (r Responders) PageAlso(ctx context.Context, c incidents.Change, p incident
 // Reassign gives an acknowledged incident another owner, who is paged by the mode for high priority. The
 // acknowledgement stays.
 func (r Responders) Reassign(ctx context.Context, c incidents.Change, name string) error {
+	unknown := fault.Invalidf("owner", "there is no active user %.100q", name)
 	owner, err := r.People.ByName(ctx, name)
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.NotFound) {
+		owner, err = r.byFullName(ctx, name, "owner", unknown)
+	}
+	if err != nil {
 		return err
 	}
-	if err != nil || !owner.Active {
-		return fault.Invalidf("owner", "there is no active user %.100q", name)
+	if !owner.Active {
+		return unknown
 	}
 	target, err := r.find(ctx, Target{Role: "user", Name: owner.Name}, "owner")
 	if err != nil {
@@ -70,7 +82,27 @@ func (r Responders) Reassign(ctx context.Context, c incidents.Change, name strin
 	return r.Store.Reassign(ctx, c, owner, a)
 }
 
+// find finds a target. A person is found by the log-in name, or else by the full name.
 func (r Responders) find(ctx context.Context, t Target, field string) (escalation.Target, error) {
 	found, err := Find(ctx, r.Lookups, t, field)
+	if errors.Is(err, ErrTarget) && strings.EqualFold(t.Role, "user") {
+		var person users.User
+		if person, err = r.byFullName(ctx, t.Name, field+".name", err); err == nil {
+			found, err = Find(ctx, r.Lookups, Target{Role: t.Role, Name: person.Name}, field)
+		}
+	}
 	return escalation.Target{Role: found.Role, Name: found.Name, TargetID: found.TargetID}, err
+}
+
+// byFullName finds an active person by the full name. The refusal lists people with a similar name; without any, it is
+// unknown.
+func (r Responders) byFullName(ctx context.Context, name, field string, unknown error) (users.User, error) {
+	found, ok, reason, err := users.ByFullName(ctx, r.People, name)
+	switch {
+	case err != nil || ok:
+		return found, err
+	case reason != "":
+		return found, &fault.Error{Kind: fault.Invalid, Field: field, Message: reason, Err: ErrTarget}
+	}
+	return found, unknown
 }

@@ -44,12 +44,15 @@ const (
 	SwapExpired   NoticeKind = "swap_expired"
 	SwapWithdrawn NoticeKind = "swap_withdrawn" // to the person asked, and to the person who asked if somebody else withdrew it
 	PagerTaken    NoticeKind = "pager_taken"    // to the new and the former holder
+	// ShiftsHandedOver goes to those who lose or get a shift by an edit of somebody who does not administer the team.
+	// Its Shifts are pairs: a time of the former person, and the same time of the new one.
+	ShiftsHandedOver NoticeKind = "shifts_handed_over"
 )
 
 // Personal reports whether a notice of the kind goes to its Users, whatever their settings are.
 func (k NoticeKind) Personal() bool {
-	return slices.Contains([]NoticeKind{SwapAsked, SwapAccepted, SwapDeclined, SwapExpired, SwapWithdrawn, PagerTaken},
-		k)
+	return slices.Contains([]NoticeKind{SwapAsked, SwapAccepted, SwapDeclined, SwapExpired, SwapWithdrawn, PagerTaken,
+		ShiftsHandedOver}, k)
 }
 
 // Priority returns the priority of a personal notice, which chooses its mode.

@@ -57,6 +57,8 @@ func (p PersonalNotice) Text() (Text, bool) {
 			p.list("It was about", p.Facts))}, true
 	case PagerTaken:
 		return p.pager()
+	case ShiftsHandedOver:
+		return p.handedOver()
 	}
 	return Text{}, false
 }
@@ -84,6 +86,22 @@ func (p PersonalNotice) pager() (Text, bool) {
 		fmt.Sprintf("%s took the pager of %s from you", taken.Name,
 			p.Team), stacked(p.list(taken.Name+" is on call in your place", lost)),
 	}, len(lost) > 0
+}
+
+// handedOver returns the text of a notice that somebody gave shifts to other people.
+func (p PersonalNotice) handedOver() (Text, bool) {
+	var lost, got []NoticeFact
+	for i, f := range p.Facts {
+		switch {
+		case f.User != p.Reader:
+		case i%2 == 0:
+			lost = append(lost, f)
+		default:
+			got = append(got, f)
+		}
+	}
+	return Text{fmt.Sprintf("%s changed your shifts of %s", p.By, p.Team),
+		stacked(p.list("No longer yours", lost), p.list("Yours now", got))}, len(lost)+len(got) > 0
 }
 
 // mostListed is how many shifts a message to a phone lists.

@@ -62,6 +62,12 @@ func TestTextsOfPersonalNotices(t *testing.T) {
 			Text{"Ann Lee took the pager of ops from you",
 				"Ann Lee is on call in your place: primary Mon 23 Nov 09:00 to Mon 23 Nov 10:00 UTC."},
 		},
+		"whose shift somebody gave away": {
+			PersonalNotice{Kind: ShiftsHandedOver, Reader: 1, By: "Bob Ray", Facts: []NoticeFact{
+				ann, {User: 2, Role: ann.Role, Start: ann.Start, End: ann.End},
+				bob, {User: 1, Role: bob.Role, Start: bob.Start, End: bob.End}}},
+			Text{"Bob Ray changed your shifts of ops", "No longer yours: " + anns + ".\nYours now: " + bobs + "."},
+		},
 		"many shifts": {
 			PersonalNotice{Kind: SwapAsked, Reader: 2, By: "Ann Lee",
 				Facts: []NoticeFact{ann, ann, ann, ann, ann, ann, ann}},
@@ -75,7 +81,8 @@ func TestTextsOfPersonalNotices(t *testing.T) {
 		require.Equal(t, tc.want, text, name)
 		require.True(t, tc.Kind.Personal())
 	}
-	for _, none := range []PersonalNotice{{Kind: PagerTaken}, {Kind: PagerTaken, Reader: 4, Facts: []NoticeFact{ann}}, {Kind: ShiftCreated}} {
+	for _, none := range []PersonalNotice{{Kind: PagerTaken}, {Kind: ShiftsHandedOver, Reader: 4, Facts: []NoticeFact{ann, bob}},
+		{Kind: PagerTaken, Reader: 4, Facts: []NoticeFact{ann}}, {Kind: ShiftCreated}} {
 		_, ok := none.Text()
 		require.False(t, ok)
 	}

@@ -108,7 +108,7 @@ type PersonChange struct {
 	Name, FullName, TimeZone, PhotoURL *string
 	Active                             *bool
 	Contacts                           map[users.Mode]string
-	// Trusted: the contacts come from an administrator or a directory, and count as verified.
+	// Trusted: the caller vouches for the contacts (users.Vouches), so they count as verified.
 	Trusted bool
 }
 

@@ -166,7 +166,7 @@ func (c *current) holds(now time.Time) bool {
 func (c *current) matches(s *Subject, now time.Time, b *kitmatchers.Budget) bool {
 	return c.holds(now) && (c.ApplicationID == 0 || c.ApplicationID == s.ApplicationID) &&
 		(c.Plan == "" && c.Team == "" || slices.Contains(c.PlanIDs, s.PlanID)) &&
-		c.matchers.Decide(s.label, b) == kitmatchers.Yes
+		s.decide(c.matchers, b) == kitmatchers.Yes
 }
 
 // reason is the line of the timeline.

@@ -150,7 +150,7 @@ func (c Content) Check() error {
 	var wrong fault.Wrong
 	wrong.If(c.Scope == Scope{}, "match", "say which incidents: give match, application, plan or team")
 	wrong.If(len(c.Match) > maxMatch, "match", "match has more than %d bytes", maxMatch)
-	wrong.If(strings.TrimSpace(c.Comment) == "", "comment", "comment must say why")
+	wrong.If(strings.TrimSpace(c.Comment) == "", "comment", "comment must not be empty")
 	wrong.If(len(c.Comment) > maxComment, "comment", "comment has more than %d bytes", maxComment)
 	wrong.If(c.From.IsZero(), "from", "from is missing")
 	wrong.If(!c.To.After(c.From), "to", "to must be after from")

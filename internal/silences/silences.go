@@ -235,7 +235,7 @@ func (s *Silences) preview(ctx context.Context, by operation.Actor, scope Scope)
 	for k := range found {
 		one := &found[k]
 		escalating, recent = escalating+count(one.Escalating), recent+count(one.Recent)
-		if !m.Match(one.label) {
+		if one.decide(m, matchers.NewBudget()) != matchers.Yes {
 			continue
 		}
 		out.Recent += count(one.Recent)

@@ -120,6 +120,14 @@ func TestTheSilenceThatEndsLastHides(t *testing.T) {
 	for match, want := range map[string]ID{`title="Disk"`: 1, `severity="critical",host=~"h.*"`: 1, `n="1"`: 1, `host!="h1"`: 0} {
 		require.Equal(t, want, found(db, of(1, func(s *Silence) { s.Match = operation.Text(match) })), match)
 	}
+	several := Subject{Severity: "critical",
+		Context: json.RawMessage(`{"commonLabels":{"team":"db"},"severity":"critical","mixed_labels":["host","severity"]}`)}
+	for match, want := range map[string]ID{`team="db"`: 1, `team="db",host!="h1"`: 0, `host=""`: 0, `host=~".*"`: 0, `severity="critical"`: 0} {
+		require.Equal(t, want, found(several, of(1, func(s *Silence) { s.Match = operation.Text(match) })),
+			"%s: an event that it does not match would be hidden", match)
+	}
+	cut := Subject{Context: json.RawMessage(`{"commonLabels":{"team":"db"},"truncatedMembers":["mixed_labels"]}`)}
+	require.EqualValues(t, 0, found(cut, of(1, func(s *Silence) { s.Match = `team="db"` })), "the labels that differ are not known")
 	require.EqualValues(t, 1, found(db, of(1, func(s *Silence) { s.Match, s.ApplicationID = "", 3 })))
 	require.EqualValues(t, 0, found(db, of(1, func(s *Silence) { s.Match, s.ApplicationID = "", 4 })))
 	require.EqualValues(t, 1, found(db, of(1, func(s *Silence) {

@@ -2,8 +2,10 @@ package silences
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
 // Subject is what silences know of an incident. Its methods are not safe for concurrent use.
@@ -15,36 +17,32 @@ type Subject struct {
 	Context       json.RawMessage
 
 	labels map[string]string // read from Context when they are needed
+	mixed  []string          // labels that differ between the events of the incident
+	unsure bool              // any label may differ
 }
 
-// label returns the value that matchers see. Labels come from the context: its members labels, commonLabels and
-// groupLabels, then every member that is a text, such as title. severity is that of the incident if no label has the
-// name.
+// label returns the value that matchers see; "" = absent, or not the same for all events of the incident.
 func (s *Subject) label(name string) string {
-	if s.labels == nil {
-		s.labels = map[string]string{"severity": s.Severity}
-		members := map[string]json.RawMessage{}
-		_ = json.Unmarshal(s.Context, &members) // a context that is no object has no labels
-		s.add(members)
-		for _, group := range []string{"groupLabels", "commonLabels", "labels"} {
-			inner := map[string]json.RawMessage{}
-			_ = json.Unmarshal(members[group], &inner) // absent, or no object
-			s.add(inner)
-		}
+	s.read()
+	if slices.Contains(s.mixed, name) {
+		return ""
 	}
 	return s.labels[name]
 }
 
-// add adds the members that are texts, numbers or truth values.
-func (s *Subject) add(members map[string]json.RawMessage) {
-	for name, raw := range members {
-		var text string
-		switch {
-		case len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || string(raw) == "null":
-		case json.Unmarshal(raw, &text) == nil:
-			s.labels[name] = text
-		default:
-			s.labels[name] = string(raw)
-		}
+func (s *Subject) read() {
+	if s.labels == nil {
+		s.labels = incidents.Labels(s.Context, s.Severity)
+		s.mixed, s.unsure = incidents.Mixed(s.Context)
 	}
+}
+
+// decide reports whether matchers match the incident. They never do if they ask for a label that differs between the
+// events of the incident: a silence hides no event that it does not match.
+func (s *Subject) decide(m matchers.Matchers, b *matchers.Budget) matchers.Answer {
+	s.read()
+	if m.Ask(s.mixed) || s.unsure && len(m) > 0 {
+		return matchers.No
+	}
+	return m.Decide(s.label, b)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/matchers"
@@ -32,7 +31,7 @@ func (s *Subject) equal(names []string) string {
 	var out []string
 	size := 0
 	for _, name := range names {
-		one := name + "=" + strconv.Quote(s.label(name))
+		one := matchers.Equal(name, s.label(name))
 		if parsed, err := matchers.Parse(one); s.label(name) == "" || err != nil || len(parsed) != 1 || size+len(one) > maxMatch/2 {
 			continue
 		}

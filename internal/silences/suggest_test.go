@@ -15,7 +15,7 @@ import (
 func TestSuggestUsesLabelsAndElseTheTitle(t *testing.T) {
 	t.Parallel()
 	for context, want := range map[string]string{
-		`{"commonLabels":{"team":"db","host":"h1","odd/name":"x","empty":""},"groupLabels":{"team":"db"},"title":"Disk"}`: `host="h1", team="db"`,
+		`{"commonLabels":{"team":"db","host":"h1","odd/name":"x","empty":""},"groupLabels":{"team":"db"},"title":"Disk"}`: `host="h1", "odd/name"="x", team="db"`,
 		`{"labels":{"a":"say \"hi\", all"}}`: `a="say \"hi\", all"`,
 		`{"title":"Disk full"}`:              `title="Disk full"`,
 		`{"other":1}`:                        "", `[]`: "",

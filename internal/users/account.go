@@ -87,7 +87,7 @@ type Reachability struct {
 type Display struct {
 	PhotoURL string // "" = none
 	TimeZone string // "" = nobody chose one: that of the browser
-	Clock    string // "12" or "24"; "" = as the browser does
+	Clock    string // "12" or "24"; "" = 24
 }
 
 // Check returns an Invalid fault if the settings cannot be stored.

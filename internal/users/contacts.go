@@ -72,7 +72,8 @@ var (
 		Method: http.MethodPut, Path: "/v1/users/{user}/contacts/{mode}", Status: http.StatusNoContent,
 		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
 		Errors: []int{http.StatusConflict}, Summary: "Add or replace a contact",
-		Note: "A contact that an administrator or an application sets counts as verified. 409: a directory manages the contact."})
+		Note: "A contact that an application sets, or an administrator for somebody else, counts as verified. " +
+			"409: a directory manages the contact."})
 	RemoveContact = operation.Define[OneContact, operation.None](operation.Doc{Name: "contact.delete",
 		Method: http.MethodDelete, Path: "/v1/users/{user}/contacts/{mode}",
 		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
@@ -205,7 +206,13 @@ func (c *Contacts) read(ctx context.Context, by operation.Actor, u User) ([]Cont
 	return found, see, err
 }
 
-// set adds or replaces a contact. One from an administrator or an application counts as verified.
+// Vouches reports whether a contact counts as verified without a code because the caller sets it. Applications vouch
+// for contacts, and administrators for those of other people. Nobody vouches for their own.
+func Vouches(by operation.Actor, owner ID) bool {
+	return by.Program || by.Role == operation.Admin && by.Person != int64(owner)
+}
+
+// set adds or replaces a contact.
 func (c *Contacts) set(ctx context.Context, by operation.Actor, e ContactEdit) (none operation.None, err error) {
 	u, mode, err := c.of(ctx, e.OneContact)
 	if err != nil {
@@ -215,7 +222,7 @@ func (c *Contacts) set(ctx context.Context, by operation.Actor, e ContactEdit) (
 	if err != nil {
 		return none, fault.Invalidf("destination", "%s", fault.Public(err))
 	}
-	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode, Destination: to}, by.Role == operation.Admin || by.Program, by.Name)
+	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode, Destination: to}, Vouches(by, u.ID), by.Name)
 }
 
 func (c *Contacts) remove(ctx context.Context, by operation.Actor, one OneContact) (none operation.None, err error) {

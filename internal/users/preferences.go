@@ -58,7 +58,7 @@ func (e QuietEdit) Check() error { return e.Body.Check() }
 // DisplaySettings are how pages show times to a person.
 type DisplaySettings struct {
 	TimeZone operation.Text `json:"time_zone" required:"false" doc:"null = that of the browser."`
-	Clock    operation.Text `json:"clock" required:"false" doc:"12 or 24; null = as the browser does."`
+	Clock    operation.Text `json:"clock" required:"false" doc:"12 or 24; null = 24."`
 }
 
 // DisplayEdit replaces how pages show times to a person.

@@ -206,7 +206,6 @@ func TestCalendar(t *testing.T) {
 	t.Run("import", func(t *testing.T) { importFile(t, b.in(t), api) })
 	t.Run("holidays", func(t *testing.T) { holidays(b.in(t)) })
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })
-	t.Run("notification rules", func(t *testing.T) { notificationRules(t, b.in(t)) })
 }
 
 // override drags over the row of a colleague from now on, and checks that the next page goes to the colleague.
@@ -350,7 +349,7 @@ func schedule(t *testing.T, b *tab) {
 	b.shot("40-schedule")
 	b.do("save it", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitNotPresent(`dialog[open]`),
 		visible(`#note:not(.bad)`))
-	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule button.primary`),
+	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule .row > button`),
 		visible(`dialog[open] .ec-event.role-manager`))
 	b.shot("41-preview")
 	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`),
@@ -439,32 +438,6 @@ func importFile(t *testing.T, b *tab, api *client) {
 	all := imported()
 	require.Len(t, all, 1)
 	require.Equal(t, "chloe", all[0].User)
-}
-
-// notificationRules adds a later notification to a priority, on a small screen.
-func notificationRules(t *testing.T, b *tab) {
-	const urgent = `fieldset.rule:first-of-type`
-	open := func(what string) {
-		b.do(what, chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/me"), visible(urgent), settled)
-	}
-	open("quiet time")
-	b.do("limit calls", chromedp.SetValue(`input[name=per-day]`, "7"), chromedp.Click(`input[name=working-days]`),
-		chromedp.Click(`form:has(input[name=per-day]) button.primary`), visible(`#note:not(.bad)`))
-	require.Contains(t, b.text(`#note`), "quiet time was saved")
-	open("my own")
-	b.choose(urgent+` select`, "slack")
-	b.do("add", chromedp.Click(urgent+` button:not(.small-button)`), visible(urgent+` input[type=number]`))
-	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
-	b.shot("53-phone-rules")
-	b.do("save", chromedp.Click(`form:has(fieldset.rule) button.primary`), visible(`#note:not(.bad)`))
-	open("again")
-	rule := func(selector string) string {
-		return ask[string](b, fmt.Sprintf(`document.querySelector(%q).value`, urgent+" "+selector))
-	}
-	require.Equal(t, []string{"slack", "sms", "2", "60"}, []string{rule(`select`),
-		rule(`select[aria-label$=": mode"]`), rule(`input`), rule(`select[aria-label$=": unit"]`)})
-	b.do("remove", chromedp.Click(urgent+` .small-button`), chromedp.WaitNotPresent(urgent+` input[type=number]`),
-		chromedp.Click(`form:has(fieldset.rule) button.primary`), visible(`#note:not(.bad)`))
 }
 
 // phone takes the pager on a small screen.

@@ -25,6 +25,14 @@ func bulkAction(t *testing.T, b *tab, api *client) {
 	b.do("tick", chromedp.Click(chromedp.CSS(rowOf(first)+" .tick input")),
 		chromedp.Click(chromedp.CSS(rowOf(second)+" .tick input")), visible(chromedp.CSS("#bulk .ticked")))
 	require.Equal(t, "2 ticked:", b.text("#bulk .ticked"))
+	b.do("all that match", chromedp.Click(chromedp.CSS("#bulk input[name=all]")))
+	require.Equal(t, "All that match:", b.text("#bulk .ticked"))
+	b.do("no row is ticked, so a key changes one row only", chromedp.Click(chromedp.CSS(rowOf(first)+" .tick input")),
+		chromedp.Click(chromedp.CSS(rowOf(second)+" .tick input")))
+	require.False(t, ask[bool](b, `document.querySelector("#bulk input[name=all]").checked`))
+	b.do("tick again", chromedp.Click(chromedp.CSS(rowOf(first)+" .tick input")),
+		chromedp.Click(chromedp.CSS(rowOf(second)+" .tick input")), visible(chromedp.CSS("#bulk .ticked")))
+	require.Equal(t, "2 ticked:", b.text("#bulk .ticked"))
 	api.acknowledge(second, "ben")
 	b.until("the row changes and stays ticked",
 		fmt.Sprintf(`document.querySelector("%s .chip.acknowledged") && document.querySelector("%[1]s input[name=id]").checked`, rowOf(second)))

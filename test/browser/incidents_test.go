@@ -71,6 +71,8 @@ func TestIncidentPages(t *testing.T) {
 	t.Run("phone", func(t *testing.T) { phoneStory(t, b.in(t), api) })
 	t.Run("by hand", func(t *testing.T) { openByHand(t, b.in(t)) })
 	t.Run("comment", func(t *testing.T) { keptComment(t, b.in(t), api) })
+	t.Run("offline", func(t *testing.T) { pressOffline(t, b.in(t), api) })
+	t.Run("suggestions", func(t *testing.T) { suggestPeople(t, b.in(t), api) })
 	t.Run("team", func(t *testing.T) { deleteTeam(t, b.in(t), api) })
 }
 
@@ -189,6 +191,50 @@ func keptComment(t *testing.T, b *tab, api *client) {
 	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
 		chromedp.Click(`button.primary`), visible(`#comment textarea`))
 	require.Equal(t, "half a thou", ask[string](b, `document.querySelector("#comment textarea").value`))
+}
+
+// pressOffline presses Resolve without a connection, and again with one.
+func pressOffline(t *testing.T, b *tab, api *client) {
+	fire(t, "in a tunnel")
+	page := fmt.Sprintf("%s/incidents/%d", home, api.number("in a tunnel"))
+	const resolve = `form[action$="/resolve"] button`
+	b.do("an incident", chromedp.Navigate(page), visible(resolve+`:not(:disabled)`))
+	b.connect(false)
+	b.do("resolve", chromedp.Click(resolve), visible(`.flash.offline[role=alert]`))
+	b.until("the page says that nothing was changed",
+		`document.querySelector(".flash.offline").textContent.includes("Nothing was changed")`)
+	require.Equal(t, page, ask[string](b, `location.href`))
+	require.False(t, ask[bool](b, `document.querySelector('form[action$="/resolve"] button').matches("[aria-busy], :disabled")`))
+	b.shot("70-offline")
+	b.connect(true)
+	b.do("resolve again", chromedp.Click(resolve), visible(`#undo`))
+}
+
+// suggestPeople types a part of a name: the form suggests the person, and pages the person by the full name.
+func suggestPeople(t *testing.T, b *tab, api *client) {
+	fire(t, "needs more people")
+	const name = `form[action$="/page"] input[name=name]`
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, api.number("needs more people"))),
+		visible(`#more`))
+	ask[bool](b, `document.querySelector('form[action$="/page"]').closest("details").open = true`)
+	b.do("type a name", visible(name), chromedp.SendKeys(name, "be"))
+	b.until("the person is suggested", `document.querySelector("#others option[value=ben]") !== null`)
+	full := ask[string](b, `document.querySelector("#others option[value=ben]").textContent`)
+	ask[bool](b, `document.querySelector('form[action$="/page"] input[name=name]').value = "", true`)
+	b.do("page by the full name", chromedp.SendKeys(name, full+"\r"))
+	b.until("the person is paged", `document.querySelector(".timeline").textContent.includes("paged also ben")`)
+}
+
+// connect ends or restores the connection of the tab.
+func (b *tab) connect(on bool) {
+	b.t.Helper()
+	ctx, cancel := withTimeout(b)
+	defer cancel()
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	require.NoError(b.t, err)
+	_, err = chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: !on, DownloadThroughput: -1, UploadThroughput: -1}}})
+	require.NoError(b.t, err)
 }
 
 // deleteTeam deletes a team that a service uses: the page names the service and deletes the team only when asked again.

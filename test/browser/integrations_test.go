@@ -68,6 +68,8 @@ func TestAnIntegrationRoutesAndASilenceHides(t *testing.T) {
 		chromedp.Click(`#do-test`), visible(`#test .facts`))
 	require.Contains(t, b.text(`#test .facts`), "rule 2 matches")
 	require.Contains(t, b.text(`#rule-2 h2`), "matches")
+	require.False(t, ask[bool](b, `[...document.querySelectorAll("button")].some((e) => e.textContent === "Enter" && e.checkVisibility())`),
+		"nobody meets the button that Enter presses")
 	b.do("Enter tests too", set("labels", "team=web"), chromedp.SendKeys(chromedp.CSS(`[name="match.2"]`), "\r "))
 	b.until("no rule matches", `document.querySelector("#test .facts")?.textContent.includes("none of 2") && document.querySelector("#match-2").textContent === ""`)
 	require.Equal(t, `match.2:  team="db"`, ask[string](b,

@@ -42,6 +42,11 @@ func (c *client) answers() []answer {
 		{layoutPage{"incident-reassign", incident + "/reassign", problem}, "owner=nobody", true},
 		{layoutPage{"incident-snooze", incident + "/snooze", problem}, "for=at&until=soon", true},
 		{layoutPage{"incident-merge", incident + "/merge", problem}, fmt.Sprintf("into=%d", taken), true},
+		{layoutPage{"review-refused", incident + "/review/edit", problem}, "text=" + long + "&follow_ups=" + long + "&tags=" + long, true},
+		{layoutPage{"review-preview", incident + "/review/edit", `#preview`}, "do=preview&title=" + long + "&text=%23+" + long, false},
+		{layoutPage{"update-refused", incident + "/updates", problem}, "state=resolved&text=", true},
+		{layoutPage{"update-preview", incident + "/updates", `#preview`}, "do=preview&state=resolved&text=" + long, false},
+		{layoutPage{"subscription-refused", "/subscriptions", problem}, "team=" + long + "&mode=email", true},
 		{layoutPage{"bulk", "/incidents/bulk", `main .flash`}, fmt.Sprintf("verb=acknowledge&id=%d&id=999999", taken),
 			false},
 		{layoutPage{"bulk-refused", "/incidents/bulk", `main h1`}, "verb=none", false},
@@ -102,7 +107,7 @@ func (b *tab) send(a answer) {
 }
 
 // focused is whether the focus is on the first field that a reason describes, else on the reason.
-const focused = `(() => { const reason = document.getElementById("problem"), field = document.querySelector("[aria-describedby=problem]");
+const focused = `(() => { const reason = document.getElementById("problem"), field = document.querySelector("[aria-describedby=problem], [id^=wrong-]");
 	return Boolean(reason?.checkVisibility()) && document.activeElement === (field || reason); })()`
 
 // seen is whether the focus is in the window, and nothing lies over it.

@@ -19,6 +19,7 @@ func calendarLayout(*client) []layoutPage {
 	return []layoutPage{
 		{"list-teams", "/oncall/teams", `.steps`}, {"list-search", "/oncall/teams?q=fire", `.steps`}, {"list-none",
 			"/oncall/teams?q=nothing", `.card`},
+		{"search", "/search?q=" + unbroken[:8], `.found`}, {"search-none", "/search?q=nothing+has+this", `h1`},
 		{"list-team", "/oncall/teams/" + url.PathEscape(emojiTeam), `td.title`}, {"list-me", "/oncall/me",
 			`h2`}, {"teams-search", "/teams?q=" + unbroken[:20], `#oncall:not([aria-busy]) section.card`},
 	}
@@ -87,7 +88,7 @@ func TestDialogs(t *testing.T) {
 				[]string{main("Delete the team"), inDialog("Delete the team")}},
 			{"subscribe", at + "/settings", []string{main("Subscribe")}}, {"team", "/teams",
 				[]string{main("New team")}},
-			{"reminder", "/me", []string{card("Reminders")}}, {"unavailable", "/me", []string{card("When I cannot")}},
+			{"unavailable", "/me", []string{card("When I cannot")}},
 			{"feed-mine", "/me", []string{main("Calendar feed")}}, {"absences", "/me", []string{main("Subscribe")}},
 		} {
 			b.t.Run(d.name, func(t *testing.T) {

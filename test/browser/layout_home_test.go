@@ -68,6 +68,9 @@ func TestIncidentOnAPhone(t *testing.T) {
 	b.do("home", chromedp.Navigate(home+"/"),
 		visible(chromedp.CSS(fmt.Sprintf(`form[action="/incidents/%d/acknowledge"] button`, id))))
 	b.shot("130-home-phone")
+	later := api.open(object{"title": "Disk of db-4 is full", "severity": "critical"})
+	b.until("a new incident appears without a reload",
+		fmt.Sprintf(`document.querySelector("%s button") !== null`, rowOf(later)))
 	require.Empty(t, ask[[]string](b, overflowing))
 	b.do("the incident", chromedp.Navigate(at), visible(`.next time[data-as=until]`))
 	b.until("it counts down", `/^in \d+ s$/.test(document.querySelector(".next time").textContent)`)

@@ -50,6 +50,7 @@ func TestAnIncidentIsSilencedOnAPhone(t *testing.T) {
 	b.do("a refused form", chromedp.Navigate(home+"/silences/new"), visible(`#silence`),
 		chromedp.SetValue(`input[name=comment]`, "no condition"),
 		chromedp.Click(`#silence button.primary`), visible(`.flash.bad`))
-	require.Contains(t, b.text(`.flash.bad`), "say which incidents")
+	require.Equal(t, "Correct Labels.", b.text(`.flash.bad p`))
+	require.Contains(t, b.text(`#silence`), "say which incidents")
 	b.shot("84-refused")
 }

@@ -91,7 +91,7 @@ func TestAnswersThroughTwilio(t *testing.T) {
 	incident, message := s.page("sms")
 	a := s.twilio(post, "/api/v0/twilio/messages/relay", url.Values{"From": {annPhone},
 		"Body": {fmt.Sprintf("%d claim", message)}}).is(200)
-	require.Contains(t, a.body, fmt.Sprintf("Iris incident(%d) claimed.", incident))
+	require.Contains(t, a.body, fmt.Sprintf("Iris incident(%d) acknowledged.", incident))
 	s.acknowledged(incident)
 	s.do(anonymous, post, "/api/v0/twilio/messages/relay", "From=x&Body=y", "Content-Type", form, "X-Twilio-Signature",
 		"forged").is(403)
@@ -112,7 +112,7 @@ func TestAnswersThroughTwilio(t *testing.T) {
 	path = fmt.Sprintf("/api/v0/twilio/calls/relay?message_id=%d", message)
 	require.Contains(t, s.twilio(post, path, url.Values{"Digits": {"1"}, "To": {annPhone}}).is(200).body,
 		"Got unknown option from user: 1")
-	require.Contains(t, s.twilio(post, path, url.Values{"Digits": {"2"}, "To": {annPhone}}).is(200).body, "claimed")
+	require.Contains(t, s.twilio(post, path, url.Values{"Digits": {"2"}, "To": {annPhone}}).is(200).body, "acknowledged")
 	s.acknowledged(incident)
 	s.twilio(post, "/api/v0/twilio/status", url.Values{"MessageSid": {"SM1"},
 		"MessageStatus": {"delivered"}}).empty(204)
@@ -321,8 +321,9 @@ func TestSignedLinks(t *testing.T) {
 	parts := regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`).FindAllStringSubmatch(page, -1)
 	require.Len(t, parts, 2, "a stylesheet and an icon, no script")
 	for _, part := range parts {
-		size += len(s.do(anonymous, get, part[1], nil).is(200).body)
+		size += len(s.do(anonymous, get, part[1], nil, "Accept-Encoding", "gzip").is(200).body)
 	}
+	require.Contains(t, page, `<body class="answer">`, "it uses a font of the system")
 	require.Less(t, size, 20_000, "bytes of the page with everything it loads: it must open on a bad connection")
 }
 

@@ -22,14 +22,21 @@ var unlogged = []struct {
 	{regexp.MustCompile(`^POST /(v0/response/|v0/twilio/|api/v0/(twilio|slack|gmail-oneclick)/)`),
 		"the timeline has the answer, the message has the receipt"},
 	{regexp.MustCompile(`^POST (/v[01]/notifications|/plans/{plan}/test)$`), "messages have a log of their own"},
+	{regexp.MustCompile(`^POST /theme$`), "it only sets a cookie"},
 	{regexp.MustCompile(`(preview|preview/html|/route-test)$`), "it changes nothing"},
 	{regexp.MustCompile(`^POST /v1/calendar-subscriptions/{id}/refresh$`), "it only makes a calendar due"},
 	{regexp.MustCompile(`/contacts/{mode}/code$`), "it sends a code; the verification is logged"},
 	{regexp.MustCompile(`^POST (/account/second-factor|/login/(command-line|password|second-factor(/set-up)?)|/sessions/end-others)$`), "its success here only leads to another page; tests of internal/program/site and test/browser go on"},
 }
 
+// logged are pages below those of unlogged that write an entry.
+var logged = regexp.MustCompile(`^POST /incidents/\{id\}/(updates$|review/)`)
+
 // unloggedBecause returns the reason why an operation writes no entry; "" = it must write one.
 func unloggedBecause(operation string) string {
+	if logged.MatchString(operation) {
+		return ""
+	}
 	for _, u := range unlogged {
 		if u.operations.MatchString(operation) {
 			return u.reason

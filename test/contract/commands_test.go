@@ -100,7 +100,7 @@ func TestIncidentsOnTheCommandLine(t *testing.T) {
 	require.Contains(t, reader.does("incident show "+id), "acknowledged")
 	for _, line := range []string{"acknowledge 1", "resolve 1", "snooze 1 --for 1h", "unsnooze 1", "page 1 --user bob", "reassign 1 bob", "merge 1 --into 2", "unmerge 1",
 		"open --plan pager --application demo --title x"} {
-		reader.refused(1, "This token lacks the scope incidents: use a token with it, such as of iris login --scopes",
+		reader.refused(1, "This token lacks the scope incidents: use a token with that scope, for example from iris login --scopes",
 			"incident "+line)
 	}
 	person.refused(1, "such incident", "incident show 999999")
@@ -186,6 +186,26 @@ func TestSilencesOnTheCommandLine(t *testing.T) {
 		"silence add --match severity=error --for 2h --comment x")
 }
 
+func TestReviewsAndUpdatesOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	for _, r := range []remote{person, program} {
+		id := fmt.Sprint(s.open())
+		require.Contains(t, reader.does("incident review --draft "+id), "## Timeline")
+		reader.refused(1, "no review", "incident review "+id)
+		s.do(bob, put, "/v1/reviews/"+id, m{"title": "Disk full", "text": "Why"}).is(201)
+		require.Contains(t, reader.does("incident review "+id), "# Disk full\n\n- Incident: "+id)
+		require.Regexp(t, `(?m)^`+id+` +draft +Disk full`, reader.does("list reviews"))
+		require.Contains(t, reader.does("get review "+id), "title: Disk full\n")
+		reader.refused(1, "This token lacks the scope incidents", "delete review "+id)
+		r.does("delete review " + id)
+		reader.refused(1, "This token lacks the scope incidents", "incident update "+id+" text --state resolved")
+		require.Contains(t, r.does("incident update "+id+" --state resolved", "It is over."), "was sent to 0 subscribers")
+		r.refused(2, "state", "incident update "+id+" text --state none")
+	}
+}
+
 // The verbs that hold for every kind of objects.
 func TestEveryKindOnTheCommandLine(t *testing.T) {
 	t.Parallel()
@@ -213,7 +233,7 @@ func TestEveryKindOnTheCommandLine(t *testing.T) {
 		require.Contains(t, reader.does("list plans --where search=PAG --limit 1"), "pager")
 		require.Equal(t, "[]\n", reader.does("list plans --where name=none -o yaml"))
 		reader.refused(2, "colour", "list plans --where colour=red")
-		reader.refused(2, "plan, template, silence", "list cats")
+		reader.refused(2, "plan, template, review", "list cats")
 		reader.refused(2, "--limit", "list plans --limit 0")
 		r.does("delete silence " + number)
 		r.refused(1, "(--force)", "delete template words")
@@ -256,7 +276,7 @@ func TestPlansOnTheCommandLine(t *testing.T) {
 	person, reader, program := s.remotes()
 	for i, r := range []remote{person, program} {
 		require.Regexp(t, `\npager +\d+ +ann +20\S+Z`, r.does("plan list"))
-		r.does(fmt.Sprintf("plan set pager --repage-after %dm --notify-owner slack --resolved-notice sms=true --fallback user:ann", 10+i))
+		require.Empty(t, r.does(fmt.Sprintf("plan set pager --repage-after %dm --notify-owner slack --resolved-notice sms=true --fallback user:ann", 10+i)), "what it did is not on standard output")
 		var settings m
 		require.NoError(t, json.Unmarshal([]byte(s.do(admin, get, "/v1/plans/pager/settings", nil).is(200).body),
 			&settings))
@@ -314,7 +334,8 @@ func TestIntegrationsOnTheCommandLine(t *testing.T) {
 		require.Contains(t, reader.does("integration show "+name), "rate per minute: 60\n",
 			"the refused command changed nothing")
 		r.does("integration set " + name + " --plan pager --resolve-after 1h --close-after 48h --rules " + rules)
-		r.does("integration set " + name + " --severity info --no-enabled")
+		require.Empty(t, r.does("integration set "+name+" --severity info --no-enabled"),
+			"what it did is not on standard output")
 		shown := r.does("integration show " + name)
 		for _, line := range []string{"default plan: pager\ndefault severity: info\nrate per minute: 60\nenabled: false\n", "resolve after: 1h0m0s\nclose after: 48h0m0s\n",
 			"rule 1: team=\"db\" -> plan pager\n", "token 1: created 20"} {

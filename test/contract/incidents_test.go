@@ -202,3 +202,37 @@ func TestListIncidents(t *testing.T) {
 		says(200, `{"field_counts": {"plan": {"pager": 1}, "active": {"1": 1}}, "total_count": 1}`)
 	s.do(demo, get, "/v0/incidents?counts=true&fields=id&active=1", nil).is(400)
 }
+
+// TestChangesOfSeveralIncidents: /v1 changes several incidents in one transaction, and undoes each change by itself.
+func TestChangesOfSeveralIncidents(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	open := m{"plan": "pager", "context": m{"host": "h"}}
+	for range 2 {
+		s.do(demo, post, "/v0/incidents", open).is(http.StatusCreated)
+	}
+	active := func() int {
+		return len(decode[[]m](s.do(bob, get, "/v0/incidents?active=1&fields=id", nil).is(http.StatusOK)))
+	}
+	s.do(bob, post, "/v1/incidents/acknowledge", m{"incidents": []int{1, 99}}).is(http.StatusNotFound)
+	s.do(bob, post, "/v1/incidents/unacknowledge", m{"incidents": make([]int, 1001)}).is(http.StatusBadRequest)
+	s.do(bob, post, "/v1/incidents/acknowledge", m{"incidents": []int{1, -1}}).is(http.StatusNotFound)
+	require.Equal(t, 2, active(), "a refused change changes nothing")
+	require.JSONEq(t, `{"items":[{"id":2,"escalating":false},{"id":1,"escalating":false}]}`,
+		s.do(bob, post, "/v1/incidents/acknowledge", m{"incidents": []int{2, 1, 2}}).is(http.StatusOK).body)
+	require.JSONEq(t, `{"items":[{"id":1,"escalating":true}]}`,
+		s.do(bob, post, "/v1/incidents/unacknowledge", m{"incidents": []int{1}}).is(http.StatusOK).body)
+	s.do(bob, post, "/v1/incidents/snooze", m{"incidents": []int{1}}).is(http.StatusBadRequest)
+	require.JSONEq(t, `{"items":[{"id":1,"escalating":false}]}`,
+		s.do(bob, post, "/v1/incidents/snooze", m{"incidents": []int{1}, "for": "1h"}).is(http.StatusOK).body)
+	s.do(bob, post, "/v1/incidents/resolve", m{"incidents": []int{2, 99}}).is(http.StatusNotFound)
+	s.do(bob, post, "/v1/incidents/resolve", m{"incidents": []int{2}}).is(http.StatusOK)
+	s.do(bob, post, "/v1/incidents/snooze", m{"incidents": []int{1, 2}, "for": "1h"}).is(http.StatusConflict)
+	s.do(bob, post, "/v1/incidents/2/move", m{"step": 1, "escalating": true}).is(http.StatusConflict)
+	undone := decode[m](s.do(bob, post, "/v1/incidents/2/unresolve", nil).is(http.StatusOK))
+	require.Equal(t, []any{"acknowledged", "bob"}, []any{undone["state"], undone["owner"]})
+	s.do(bob, post, "/v1/incidents/2/move", m{"step": 99, "escalating": true}).is(http.StatusBadRequest)
+	moved := decode[m](s.do(bob, post, "/v1/incidents/2/move", m{"step": 1, "escalating": true}).is(http.StatusOK))
+	require.Equal(t, []any{"escalating", nil, 1.0}, []any{moved["state"], moved["owner"], moved["step"]})
+	require.Equal(t, 1, active(), "the other one is snoozed")
+}

@@ -148,12 +148,12 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	require.Contains(t, s.do(owner, get, at+"/edit", nil).body, ">\nmessage</textarea>",
 		"without the member, variables stay required")
 	for want, pairs := range map[string][]string{
-		"required_variables must be among":     {"required_variables", "none"},
+		"must be among":                        {"required_variables", "none"},
 		"line 2, column 11":                    {"sample_context", "{\n  \"host\": db1\n}"},
 		"it must be an object":                 {"sample_context", "[1]"},
 		"there is text after":                  {"sample_context", "{} x"},
-		"title_variable must be one of":        {"title_variable", "none"},
-		"sender_email must be an e-mail":       {"sender_email", "nowhere"},
+		"must be one of":                       {"title_variable", "none"},
+		"must be an e-mail":                    {"sender_email", "nowhere"},
 		"must be a mode that the application ": {"mode.high", "drop"},
 		"there is no user":                     {"owners", "ann, nobody-there"},
 	} {
@@ -194,7 +194,7 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	require.Contains(t, s.do(bob, get, at, nil).body, "<strong>6 now</strong>")
 	s.do(bob, get, "/v1/applications/other/quota", nil).is(404)
 	bad := s.do(owner, post, at+"/quota", quotaForm("hard_threshold", "3"), "Content-Type", form).is(400)
-	require.Contains(t, bad.body, "hard_threshold must be above soft_threshold")
+	require.Contains(t, bad.body, "must be above soft_threshold")
 	require.Regexp(t, `name="hard_threshold"[^>]*value="3"[^>]*aria-invalid="true"`, bad.body)
 	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_seconds", "soon"), "Content-Type",
 		form).is(400).body, "is no period")

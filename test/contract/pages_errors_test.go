@@ -83,7 +83,13 @@ func TestNoPageHasAnErrorWithoutStyle(t *testing.T) {
 		"/silences/999999", "/messages/999999", "/people/none", "/teams/none", "/invitations/none"} {
 		s.browse(bob, get, path, "").styled(404)
 	}
-	s.browse(anonymous, get, "/nothing", "").styled(404)
+	for as, more := range map[caller]string{bob: `<nav class="side"`, anonymous: `href="/login/"`} {
+		page := s.browse(as, get, "/nothing", "").styled(404).body
+		require.Contains(t, page, "There is no page at this address.")
+		require.Contains(t, page, more)
+	}
+	require.NotContains(t, s.browse(bob, get, "/v1/nothing", "").styled(404).body, "<nav", "a path of an API")
+	require.Equal(t, "application/problem+json", s.do(bob, get, "/nothing", nil).is(404).header.Get("Content-Type"))
 	s.browse(anonymous, get, "/ack/none", "").styled(400)
 	s.browse(bob, get, "/audit-log", "").styled(403)
 	s.browse(viewer, post, "/incidents/"+incident+"/resolve", "").styled(403)
@@ -91,7 +97,7 @@ func TestNoPageHasAnErrorWithoutStyle(t *testing.T) {
 	s.browse(bob, post, "/incidents/"+incident+"/resolve", "", elsewhere...).styled(403)
 	s.browse(bob, post, "/silences", "", elsewhere...).styled(403)
 	s.browse(bob, http.MethodDelete, "/incidents", "").styled(405)
-	s.browse(bob, http.MethodPut, "/", "").styled(405)
+	require.Equal(t, "GET, HEAD", s.browse(bob, http.MethodPut, "/", "").styled(405).header.Get("Allow"))
 	s.browse(bob, post, "/plans", "").styled(405)
 	large := "content=" + strings.Repeat("x", 5<<20)
 	for _, path := range []string{"/incidents/" + incident + "/comments", "/incidents/bulk", "/incidents/new", "/plans/new", "/templates/new", "/silences", "/add-integration",

@@ -21,6 +21,7 @@ import (
 func incidentsPages() []right {
 	return []right{
 		{get, "/incidents/new", nil, 200, people, nil},
+		{get, "/incidents/people?name=a", nil, 200, people, nil},
 		{post, "/incidents/new", formOf("plan", "pager", "application", "demo", "title", "t", "severity", "error",
 			"do", "open"), 303, "111113oo3", nil}, // the page of the refusal keeps the form
 		{post, "/incidents/bulk", formOf("id", "1", "verb", "acknowledge"), 303, "11111ooo3", unowned},
@@ -61,24 +62,95 @@ func TestTheListOfIncidentsIsFiltered(t *testing.T) {
 		"?state=snoozed":                         {third},
 		"?show=all&state=acknowledged&owner=BOB": {first},
 		"?severity=critical":                     {second},
-		"?text=" + url.QueryEscape(`says "hello"`): {second},
-		"?text=%23" + fmt.Sprint(first):            {first},
-		"?application=DEM&plan=page":               {third, second, first},
-		"?application=none":                        {},
-		"?show=nonsense&state=nonsense":            {third, second, first},
+		"?text=" + url.QueryEscape(`says "hello"`):    {second},
+		"?text=%23" + fmt.Sprint(first):               {first},
+		"?application=DEM&plan=page":                  {third, second, first},
+		"?application=none":                           {},
+		"?show=nonsense&state=nonsense":               {third, second, first},
+		"?label=host%3Ddb2":                           {second},
+		"?label=host%3Ddb2&label=severity%3Dcritical": {second},
+		"?label=host%3Ddb":                            {},
+		"?label=host":                                 {third, second, first},
+		"?application=%22DEMO%22":                     {third, second, first},
+		"?application=%22dem%22":                      {},
+		"?team=ops":                                   {},
+		"?team=-":                                     {third, second, first},
+		"?title=db2":                                  {second},
+		"?title=db":                                   {},
 	} {
 		require.ElementsMatch(t, want, s.listed(bob, query), query)
 	}
+	for query, want := range map[string]int64{"label=host%3Ddb2": second, "text=hello": second, "text=%23" + fmt.Sprint(first): first} {
+		found := s.do(bob, get, "/v1/incidents?"+query, nil).is(200).body
+		require.Contains(t, found, fmt.Sprintf(`"id":%d,`, want), query)
+		require.Equal(t, 1, strings.Count(found, `"title":`), query)
+	}
+	s.do(bob, get, "/v1/incidents?label=host", nil).is(400)
 	require.Empty(t, s.listed(bob, "?show=teams"), "no team has to do with the plan")
 	s.exec("insert into plan_owners select 'pager', id from teams where name = 'ops'")
 	require.Len(t, s.listed(bob, "?show=teams"), 3)
+	require.Len(t, s.listed(bob, "?team=OPS"), 3)
+	require.Empty(t, s.listed(bob, "?team=-"))
 	require.Empty(t, s.listed(admin, "?show=teams"))
 
 	page := s.do(bob, get, "/incidents?severity=critical&text=hello", nil).is(200).body
 	require.Contains(t, page, `href="/incidents?severity=critical&amp;show=open"`[:30])
 	require.Contains(t, page, "remove this filter")
-	require.Contains(t, page, `<bdi>ann by sms</bdi>`, "who is paged next")
+	require.Contains(t, page, `Step 1: ann by sms</bdi>`, "who is paged next")
 	require.NotContains(t, s.do(viewer, get, "/incidents", nil).is(200).body, `name="verb"`)
+}
+
+func TestTheListOfIncidentsIsGrouped(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for range 4 {
+		s.open()
+	}
+	s.exec("update incident_contexts set context = json_build_object('host', 'storm') where incident_id < (select max(id) from incidents)")
+	page := s.do(bob, get, "/incidents?group=title", nil).is(200).body
+	require.Contains(t, page, `<td class="num">3<span class="narrow"> incidents</span></td><td class="title"> <a href="/incidents?title=storm">`)
+	require.Empty(t, s.listed(bob, "?group=title"))
+	require.Len(t, s.listed(bob, "?show=open&title=storm"), 3)
+	require.Contains(t, page, `show=open" aria-current="page">Open <span class="count">4</span></a>`)
+	require.Contains(t, page, `show=mine">Mine <span class="count">0</span></a>`)
+	s.exec("update applications set team_id = (select id from teams where name = 'ops') where name = 'demo'")
+	require.Contains(t, s.do(bob, get, "/incidents?group=team", nil).is(200).body, `team=ops"><bdi>ops</bdi>`)
+	require.Len(t, s.listed(bob, "?team=ops"), 4)
+	require.Contains(t, s.do(bob, get, "/incidents?group=application", nil).is(200).body, `<bdi>demo</bdi>`)
+}
+
+func TestAllMatchingIncidentsAreChanged(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for range 60 {
+		s.open()
+	}
+	first := s.number("select min(id) from incidents")
+	s.exec("update incident_contexts set context = json_build_object('host', 'storm', 'zone', 'db') where incident_id <> $1", first)
+	s.do(owner, post, fmt.Sprintf("/v1/incidents/%d/acknowledge", first+1), nil).is(200)
+	newest := regexp.MustCompile(`name="newest" value="([^"]+)"`).FindStringSubmatch(
+		s.do(bob, get, "/incidents?show=open", nil).is(200).body)
+	require.NotNil(t, newest)
+	s.exec("update incidents set created_at = created_at + interval '5 s' where id = $1", first+2) // opened after the list was shown
+	change := func(back string, pairs ...string) string {
+		t.Helper()
+		s.send(bob, "/incidents/bulk", append([]string{"all", "true", "newest", newest[1], "back", back}, pairs...)...).is(303)
+		_, rest, _ := strings.Cut(s.do(bob, get, back, nil).is(200).body, `role="status">`)
+		text, _, _ := strings.Cut(rest, "<")
+		return text
+	}
+	require.Equal(t, fmt.Sprintf("57 acknowledged, 1 belongs to ann (#%d).", first+1),
+		change("/incidents?show=open&title=storm", "verb", "acknowledge"))
+	text := change("/incidents?show=open&label=zone%3Ddb", "verb", "acknowledge")
+	require.Contains(t, text, "0 acknowledged, ")
+	require.Contains(t, text, "57 were already yours")
+	require.Contains(t, text, "and 47 more")
+	require.Equal(t, "Nothing was changed: no incident matches.", change("/incidents?show=open&text=nothing", "verb", "resolve"))
+	require.EqualValues(t, 0, s.number("select count(*) from incidents where resolved"))
+	require.Equal(t, "1 resolved.", change("/incidents?show=escalating", "verb", "resolve"))
+	require.EqualValues(t, 1, s.number("select count(*) from incidents where resolved and id = $1", first))
+	s.send(bob, "/incidents/bulk", "all", "true", "verb", "resolve", "back", "/incidents").is(400)
+	s.send(viewer, "/incidents/bulk", "all", "true", "verb", "resolve", "newest", newest[1]).is(403)
 }
 
 func TestTickedIncidentsAreChanged(t *testing.T) {
@@ -112,6 +184,7 @@ func TestTickedIncidentsAreChanged(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("4 snoozed, 1 was already resolved (#%s).", ids[2]),
 		change(bob, "snooze", "for", "2h"))
 	require.EqualValues(t, 4, s.number("select count(*) from incidents where snoozed_until > now() + interval '119 min'"))
+	require.EqualValues(t, 4, s.number("select count(*) from timeline_entries where text like 'snoozed until % by bob on the web page'"))
 	require.Equal(t, fmt.Sprintf("4 resolved, 1 was already resolved (#%s).", ids[2]), change(bob, "resolve"))
 	require.EqualValues(t, 5, s.number("select count(*) from incidents where resolved"))
 
@@ -206,7 +279,8 @@ func TestListsAreStreamed(t *testing.T) {
 	second := s.open()
 	changed := in.until(func(c change) bool { return len(c.Order) == 2 })
 	require.Equal(t, []string{row(second), row(first)}, changed.Order)
-	require.Nil(t, changed.Frame, "only the rows change")
+	require.NotNil(t, changed.Frame, "the tabs have other numbers")
+	require.NotContains(t, *changed.Frame, row(first), "rows are sent once")
 	require.Contains(t, changed.Rows, row(second))
 	require.NotContains(t, changed.Rows, row(first), "a row that has not changed is not sent")
 
@@ -225,7 +299,7 @@ func TestListsAreStreamed(t *testing.T) {
 
 	again := s.stream(s.sessions["bob"], "/incidents?show=open&seen="+changed.Seen)
 	s.do(owner, post, fmt.Sprintf("/v1/incidents/%d/resolve", first), nil).is(200)
-	require.Nil(t, again.until(func(change) bool { return true }).Frame, "the page had the state already")
+	require.NotContains(t, again.until(func(change) bool { return true }).Rows, row(second), "the page had the row already")
 }
 
 func TestThePageOfAnIncidentShowsTheNewestMessages(t *testing.T) {

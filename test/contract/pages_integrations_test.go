@@ -430,5 +430,5 @@ func TestASilenceIsPreviewed(t *testing.T) {
 	s.sends(owner, "/silences", "application", "demo", "for_seconds", "1h", "comment", "c", "recurrence",
 		"often").wrong("recurrence", "no RRULE")
 	s.sends(owner, "/silences", "application", "demo", "to", "2020-01-01T00:00", "comment", "c").wrong("to",
-		"to must be after from")
+		"must be after from")
 }

@@ -75,7 +75,7 @@ func TestContactsOfAPerson(t *testing.T) {
 	s.post(bob, "/people/bob/contacts", "mode", "phone", "destination", "+15552220002").is(303)
 	page := s.do(bob, get, "/people/bob", nil).is(200).body
 	require.Equal(t, 2, strings.Count(page, "not verified"), "calls and texts")
-	require.Contains(t, page, "A high priority page reaches you by SMS at once.")
+	require.Contains(t, page, "A high priority page is sent by SMS at once.")
 	s.post(admin, "/people/bob/contacts", "mode", "slack", "destination", "bob").is(303)
 	require.Equal(t, int64(1), s.number("select count(*) from user_contacts where mode = 'slack' and verified_destination = 'bob'"), "an administrator vouches for it")
 
@@ -92,7 +92,7 @@ func TestContactsOfAPerson(t *testing.T) {
 	s.post(bob, "/people/bob/contacts/call/code").is(303)
 	require.Contains(t, s.post(bob, "/people/bob/contacts/call/verify", "code", "1").is(400).body, "the code is wrong")
 	s.post(bob, "/people/bob/contacts/sms/remove").is(303)
-	require.Contains(t, s.do(bob, get, "/people/bob", nil).is(200).body, "(you have no contact for SMS)")
+	require.Contains(t, s.do(bob, get, "/people/bob", nil).is(200).body, "(there is no contact for SMS)")
 
 	s.exec("insert into directory_contacts select id, 'email', 'bob@example.com' from users where name = 'bob'")
 	require.Contains(t, s.do(bob, get, "/people/bob", nil).is(200).body, "from the directory")
@@ -109,7 +109,7 @@ func TestRulesAndPreferencesOfAPerson(t *testing.T) {
 		"rules[1].follow_ups[0].delay_seconds", "2",
 		"rules[1].follow_ups[1].mode", "email", "rules[1].follow_ups[1].delay_seconds", "10").is(303)
 	require.Contains(t, s.do(bob, get, "/people/bob", nil).is(200).body,
-		"A high priority page reaches you by call at once, then by SMS after 2 min, then by e-mail after 10 min.")
+		"A high priority page is sent by call at once, then by SMS after 2 min, then by e-mail after 10 min.")
 	late := s.post(bob, "/people/bob/rules", "rules[1].follow_ups[0].mode", "sms",
 		"rules[1].follow_ups[0].delay_seconds", "5",
 		"rules[1].follow_ups[1].mode", "email", "rules[1].follow_ups[1].delay_seconds", "2").is(400)

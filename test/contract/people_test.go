@@ -227,3 +227,34 @@ func TestOwnContactsAreVerifiedByCode(t *testing.T) {
 	s.do(bob, post, "/v1/users/bob/contacts/sms/verify", m{"code": code}).empty(200)
 	require.EqualValues(t, 1, s.number("select count(*) from user_contacts where destination = $1 and verified_destination = destination", number))
 }
+
+// An administrator vouches for contacts of other people, at every door. An administrator's own contact needs a code.
+func TestNobodyVouchesForTheirOwnContact(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	doors := map[string]func(by caller, owner, number string){
+		"/v1": func(by caller, owner, number string) {
+			s.do(by, put, "/v1/users/"+owner+"/contacts/sms", m{"destination": number}).is(204)
+		},
+		"/api/v0": func(by caller, owner, number string) {
+			s.do(by, put, "/api/v0/users/"+owner, m{"contacts": m{"sms": number}}).is(204)
+		},
+		"pages": func(by caller, owner, number string) {
+			s.post(by, "/people/"+owner+"/contacts", "mode", "sms", "change", "true", "destination", number).is(303)
+		},
+	}
+	for name, set := range doors {
+		for _, c := range []struct {
+			by    caller
+			owner string
+			want  int64
+		}{{admin, "root", 0}, {bob, "bob", 0}, {admin, "bob", 1}} {
+			s.exec("delete from user_contacts where mode = 'sms'")
+			set(c.by, c.owner, "+15557770002")
+			require.Equal(t, c.want, s.number("select count(*) from user_contacts where mode = 'sms' and verified_destination = destination"),
+				"%s: %s sets the number of %s", name, c.by.name, c.owner)
+		}
+	}
+	s.post(admin, "/people/root/contacts", "mode", "phone", "destination", "+15557770003").is(303)
+	require.Contains(t, s.do(admin, get, "/people/root", nil).is(200).body, "/people/root/contacts/call/code")
+}

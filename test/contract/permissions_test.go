@@ -179,7 +179,13 @@ func rights() []right {
 		{post, "/v1/incidents/1/comments", m{"author": "bob", "content": "c"}, 201, "", nil},
 		{post, "/v1/incidents/1/acknowledge", m{"owner": "bob"}, 200, "", nil},
 		{post, "/v1/incidents/1/resolve", nil, 200, "", nil},
+		{post, "/v1/incidents/1/unresolve", nil, 200, "", nil},
 		{post, "/v1/incidents/1/reopen", nil, 200, "", nil},
+		{post, "/v1/incidents/acknowledge", m{"incidents": []int{1}, "owner": "bob"}, 200, "", nil},
+		{post, "/v1/incidents/unacknowledge", m{"incidents": []int{1}}, 200, "", nil},
+		{post, "/v1/incidents/resolve", m{"incidents": []int{1}}, 200, "", nil},
+		{post, "/v1/incidents/snooze", m{"incidents": []int{1}, "for": "1h"}, 200, "", unresolved},
+		{post, "/v1/incidents/1/move", m{"step": 1, "escalating": true}, 200, "", unresolved},
 		{post, "/v1/incidents/1/escalate", nil, 200, "", unresolved},
 		{post, "/v1/incidents/1/restart", nil, 200, "", unresolved},
 		{post, "/v1/incidents/1/snooze", m{"for": "1h"}, 200, "", unresolved},
@@ -188,6 +194,18 @@ func rights() []right {
 		{post, "/v1/incidents/1/unmerge", nil, 200, "", merged},
 		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, "", unresolved},
 		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, "", owned},
+		{get, "/v1/incidents/1/updates", nil, 200, "", nil},
+		{post, "/v1/incidents/1/updates", m{"state": "resolved", "text": "t"}, 201, "", withoutUpdates},
+		{get, "/v1/incidents/1/subscribers", nil, 200, "", nil},
+		{get, "/v1/update-subscriptions", nil, 200, "", nil},
+		{post, "/v1/update-subscriptions", m{"incident": 1, "mode": "email"}, 201, "", nil},
+		{del, "/v1/update-subscriptions/900", nil, 204, "", bobsUpdates},
+		{get, "/v1/reviews", nil, 200, "", nil},
+		{get, "/v1/reviews/1", nil, 200, "", reviewed},
+		{put, "/v1/reviews/1", m{"title": "t", "text": "x"}, 200, "", reviewed},
+		{del, "/v1/reviews/1", nil, 204, "", reviewed},
+		{get, "/v1/reviews/1/draft", nil, 200, "", nil},
+		{get, "/v1/reviews/1/markdown", nil, 200, "", reviewed},
 		{get, "/v1/messages?limit=1", nil, 200, "", nil},
 		{get, "/v1/messages/1", nil, 200, "", nil},
 		{get, "/v1/notifications", nil, 200, "", nil},
@@ -542,7 +560,7 @@ func pages() []right {
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
-	for _, more := range []func() []right{homePages, incidentsPages, plansPages, textsPages, integrationsPages, calendarPages, peoplePages, applicationsPages, messagesPages, systemPages} {
+	for _, more := range []func() []right{homePages, incidentsPages, plansPages, textsPages, integrationsPages, calendarPages, peoplePages, applicationsPages, messagesPages, systemPages, reviewsPages} {
 		out = append(out, more()...)
 	}
 	out = append(out, right{get, "/session-ready", nil, 200, people, nil},
@@ -562,6 +580,7 @@ func pages() []right {
 		right{post, "/silences/1/edit", formOf("application", "demo", "for_seconds", "1h", "comment", "c"), 303, "111113oo3",
 			(*server).silence},
 		right{post, "/silences/1/end", nil, 303, "111113oo3", (*server).silence},
+		right{post, "/theme", formOf("theme", "dark", "back", "/plans"), 303, people, nil},
 		right{get, "/audit-log", nil, 200, "lllll33o3", nil},
 		right{get, "/sessions", nil, 200, people, nil},
 		right{get, "/sessions?user=bob", nil, 200, "lllllo3o3", nil},
@@ -836,6 +855,23 @@ func withParent(s *server) {
 		update incidents set resolved = false, active = true where id = 900`)
 }
 
+// withoutUpdates removes all updates; incident 1 is not merged.
+func withoutUpdates(s *server) {
+	s.exec("delete from incident_updates; update incidents set merged_into = null where id = 1")
+}
+
+// bobsUpdates is a subscription of bob to incident 1.
+func bobsUpdates(s *server) {
+	s.exec(`delete from update_subscriptions where user_id = (select id from users where name = 'bob');
+		insert into update_subscriptions (id, user_id, incident_id, mode) overriding system value
+			select 900, id, 1, 'email' from users where name = 'bob'`)
+}
+
+// reviewed makes a review of incident 1.
+func reviewed(s *server) {
+	s.exec(`insert into reviews (incident_id, title, body, author, changed_by) values (1, 't', 'x', 'bob', 'bob') on conflict do nothing`)
+}
+
 // merged merges the first incident into incident 900.
 func merged(s *server) {
 	withParent(s)
@@ -919,6 +955,10 @@ var resources = []string{
 	"/v1/plans",
 	"/v1/plan-uses", "/v1/plans/",
 	"/v1/recipes",
+	"/v1/reviews",
+	"/v1/reviews/",
+	"/v1/update-subscriptions",
+	"/v1/update-subscriptions/",
 	"/v1/held-deactivations",
 	"/v1/held-deactivations/",
 	"/v1/scim-connections",

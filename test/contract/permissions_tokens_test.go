@@ -54,8 +54,9 @@ func TestTokensOnEveryRoute(t *testing.T) {
 		switch {
 		case personal[r.method+" "+r.path]:
 			return '1'
-		case strings.HasPrefix(r.path, "/v1/sessions"), strings.HasPrefix(r.path, "/v0/response/"):
-			return '3' // it has no sessions, and answers of people are passed on by relays
+		case strings.HasPrefix(r.path, "/v1/sessions"), strings.HasPrefix(r.path, "/v1/update-subscriptions"),
+			strings.HasPrefix(r.path, "/v0/response/"):
+			return '3' // it has no sessions and subscriptions, and answers of people are passed on by relays
 		case strings.HasPrefix(r.path, "/v1/applications/demo/key"), strings.HasPrefix(r.path, "/v1/applications/demo/secondary-key"):
 			return '3' // keys of applications are for people
 		}

@@ -66,9 +66,9 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	text := s.expect(bySMS, "sms", annPhone)
 	require.Contains(t, text.Body, "by text")
 	said, err := s.vendors.Twilio.ReplySMS(t.Context(), s.apiURL+pretend.TwilioInboundPath, annPhone, twilioFrom,
-		fmt.Sprintf("%d claim", text.MessageID))
+		fmt.Sprintf("%d ack", text.MessageID))
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf("Iris incident(%d) claimed.", bySMS), said)
+	require.Equal(t, fmt.Sprintf("Iris incident(%d) acknowledged.", bySMS), said)
 	s.expectAcknowledged(bySMS, "ann", "text message")
 
 	byKey := s.open("by-mode", "by key")
@@ -78,7 +78,7 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	require.Contains(t, heard, "by key")
 	said, err = s.vendors.Twilio.PressKey(t.Context(), call.VendorID, "2")
 	require.NoError(t, err)
-	require.Contains(t, said, fmt.Sprintf("Iris incident(%d) claimed.", byKey))
+	require.Contains(t, said, fmt.Sprintf("Iris incident(%d) acknowledged.", byKey))
 	s.expectAcknowledged(byKey, "ann", "phone key")
 
 	s.plan("by-slack", []notification{notify("user", "ann", "medium", 3)},

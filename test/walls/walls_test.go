@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -157,6 +158,20 @@ func TestWalls(t *testing.T) {
 			why := mayImport(path, inner)
 			require.Empty(t, why, "%s may not import %s: %s", path, inner, why)
 		}
+	}
+}
+
+// TestPackagesHaveNamesOfTheirOwn checks that no two packages have one name, except the rooms pg and pages.
+func TestPackagesHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, p := range load(t) {
+		name := path.Base(p.ImportPath)
+		if name == "pg" || name == "pages" {
+			continue
+		}
+		require.Empty(t, seen[name], "%s has the name of another package", p.ImportPath)
+		seen[name] = p.ImportPath
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
-// Operations are the operations of the wing.
+// Operations are the operations of package auth and of the packages below it.
 type Operations struct {
 	Sessions    *auth.Sessions
 	Tokens      *tokens.Tokens

@@ -4,7 +4,6 @@ package pages
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -12,12 +11,12 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
-	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 // AuditLogDeps are the parts that the page works on.
-type AuditLogDeps struct{ Read filters.Reader[audit.Record] }
+type AuditLogDeps struct{ Log *auth.AuditLog }
 
 // AuditLogPages serves the page. It is safe for concurrent use.
 type AuditLogPages struct {
@@ -42,57 +41,40 @@ type listView struct {
 	From    string // the entries from the beginning of this day, in UTC; "" = from the first
 	Action  string
 	Day     string // the entries until the end of this day, in UTC; "" = until now
-	Rows    []audit.Record
+	Rows    []auth.AuditEntry
 	Older   string // address of the next rows; "" = there are none
 	Export  string // address of all matching entries as a file
 	Chosen  bool   // there is a filter
 }
 
 func (h AuditLogPages) list(rw http.ResponseWriter, r *http.Request) {
-	if err := (auth.Actor{}).As(page.Reader(r)).MayAdminister(); err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
 	given := r.URL.Query()
 	v := listView{Kinds: choices("anybody", audit.Kinds()), Kind: given.Get("actor_kind"),
 		Actions: choices("any action", audit.Actions()), Action: given.Get("action"),
 		From: given.Get("from"), Day: given.Get("until")}
-	q, exported := filters.Query{Limit: page.ListLength}, url.Values{}
-	add := func(name string, value string) {
-		if value = page.Storable(strings.TrimSpace(value)); value != "" {
-			q.Conditions = append(q.Conditions, filters.Condition{Field: name, Op: filters.Eq, Values: []any{value}})
-			exported.Set(name, value)
-		}
-	}
-	for _, f := range []field{{"actor", "Who", "A whole name.", ""}, {"object", "Object", "Such as: user ann.", ""}, {"address", "Address", "Of the client.", ""}, {"request_id", "Request", "", ""}} {
-		f.Value = given.Get(f.Name)
-		v.Fields = append(v.Fields, f)
-		add(f.Name, f.Value)
-	}
-	add("actor_kind", v.Kind)
-	add("action", v.Action)
+	text := func(name string) string { return page.Storable(strings.TrimSpace(given.Get(name))) }
+	f := auth.AuditSelection{Actor: text("actor"), ActorKind: text("actor_kind"), Action: text("action"),
+		Object: text("object"), Address: text("address"), RequestID: text("request_id")}
 	if day, err := time.Parse(time.DateOnly, v.From); err == nil {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "created", Op: filters.Ge, Values: []any{day}})
-		exported.Set("created_after", day.Format(time.RFC3339))
+		f.CreatedAfter = day
 	}
 	if day, err := time.Parse(time.DateOnly, v.Day); err == nil {
-		end := day.AddDate(0, 0, 1)
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "created", Op: filters.Lt, Values: []any{end}})
-		exported.Set("created_before", end.Format(time.RFC3339))
+		f.CreatedBefore = day.AddDate(0, 0, 1)
 	}
-	v.Chosen = len(q.Conditions) > 0
-	if after, err := filters.ParsePlace(given.Get("after")); err == nil {
-		q.After = &after
-	}
-	found, next, err := h.Read.Page(r.Context(), q,
-		func(e audit.Record) filters.Place { return filters.Place{At: e.At, ID: e.ID} })
+	found, err := h.Log.List.Do(r.Context(), page.Actor(r), auth.AuditFilter{AuditSelection: f,
+		Paging: operation.Paging{Limit: page.ListLength, Cursor: given.Get("cursor")}})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.Rows, v.Export = found, "/v1/audit/export?"+exported.Encode()
-	if next != nil {
-		given.Set("after", next.String())
+	for _, one := range []field{{"actor", "Who", "A whole name.", ""}, {"object", "Object", "Such as: user ann.", ""}, {"address", "Address", "Of the client.", ""}, {"request_id", "Request", "", ""}} {
+		one.Value = given.Get(one.Name)
+		v.Fields = append(v.Fields, one)
+	}
+	v.Rows, v.Chosen = found.Items, f != auth.AuditSelection{}
+	v.Export, _ = operation.Request(auth.ExportAudit, f)
+	if next := page.Next(found.Next); next != "" {
+		given.Set("cursor", next)
 		v.Older = address + "?" + given.Encode()
 	}
 	v.Frame = h.Pages.Frame(r, "Audit log", "audit")

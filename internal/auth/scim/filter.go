@@ -14,10 +14,10 @@ import (
 // condition.
 type Filter map[Attribute]string
 
-// Attribute is an attribute in filters.
+// Attribute is the name of an attribute in a filter, in lower case.
 type Attribute string
 
-// The attributes. Other attributes and operators than eq are refused.
+// The attributes that filters may compare, with the operator eq. Others are refused.
 const (
 	ByID         Attribute = "id"
 	ByUserName   Attribute = "username"

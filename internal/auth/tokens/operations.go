@@ -67,8 +67,8 @@ type Exchange struct {
 	Verifier string `json:"verifier" minLength:"1" doc:"The text whose SHA-256 was the challenge."`
 }
 
-// Exchanged is the token that a command line got.
-type Exchanged struct {
+// ExchangedToken is the token that a command line got for its code.
+type ExchangedToken struct {
 	Secret    string    `json:"token" doc:"The secret. No later answer shows it: store it now."`
 	ID        ID        `json:"id"`
 	Name      string    `json:"name"`
@@ -98,7 +98,7 @@ var (
 		Audit: []audit.Action{audit.TokenCreated}, Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 		Summary: "Create a personal token; only this answer has its secret",
 		Note:    "A token needs the scope admin for it. An Idempotency-Key is refused. 409: the person has 50 tokens."})
-	ExchangeCode = operation.Define[Exchange, Exchanged](operation.Doc{Name: "token.exchange", Method: http.MethodPost,
+	ExchangeCode = operation.Define[Exchange, ExchangedToken](operation.Doc{Name: "token.exchange", Method: http.MethodPost,
 		Path: "/v1/tokens/exchange", Secret: true, Audit: []audit.Action{audit.TokenCreated},
 		Errors:  []int{http.StatusUnauthorized, http.StatusConflict, http.StatusUnprocessableEntity},
 		Summary: "Exchange the code of a log-in from the command line for a personal token",
@@ -143,7 +143,7 @@ type Grants interface {
 type Tokens struct {
 	List          operation.Op[Filter, operation.Page[Token]]
 	Create        operation.Op[New, Made]
-	Exchange      operation.Op[Exchange, Exchanged]
+	Exchange      operation.Op[Exchange, ExchangedToken]
 	Current       operation.Op[operation.None, Current]
 	RevokeCurrent operation.Op[operation.None, operation.None]
 	Revoke        operation.Op[One, operation.None]
@@ -213,17 +213,17 @@ func (t *Tokens) make(ctx context.Context, u users.User, c Content) (out Made, e
 
 // exchange uses a code up with the first request, even if the verifier is wrong. The code is the credential of the
 // request.
-func (t *Tokens) exchange(ctx context.Context, _ operation.Actor, e Exchange) (Exchanged, error) {
+func (t *Tokens) exchange(ctx context.Context, _ operation.Actor, e Exchange) (ExchangedToken, error) {
 	g, err := t.grants.Take(ctx, HashCode(e.Code))
 	if err == nil {
 		err = g.Confirm(e.Verifier)
 	}
 	if err != nil {
-		return Exchanged{}, err
+		return ExchangedToken{}, err
 	}
 	made, err := t.make(ctx, users.User{ID: g.User, Name: g.UserName},
 		Content{Name: g.Name, Scopes: g.Scopes, Life: UsualLife(t.Most)})
-	return Exchanged{made.Secret, made.ID, made.Name, made.Scopes, made.ExpiresAt, made.UserName}, err
+	return ExchangedToken{made.Secret, made.ID, made.Name, made.Scopes, made.ExpiresAt, made.UserName}, err
 }
 
 var errNoToken = fault.New(fault.Forbidden, "This request has no token")

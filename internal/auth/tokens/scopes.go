@@ -71,6 +71,7 @@ var changes = [...]struct {
 	{"/v0/notifications", Incidents},
 	{"/v1/incidents", Incidents},
 	{"/v1/notifications", Incidents},
+	{"/v1/reviews", Incidents},
 	{"/v1/silences", Incidents},
 	{"/pagerduty/incidents", Incidents},
 

@@ -211,16 +211,16 @@ func TestMembersJoinAndLeave(t *testing.T) {
 	d := pgtest.New(t)
 	c := pgbuckets.NewCluster(d)
 	ctx := t.Context()
-	ear, err := pgx.ConnectConfig(ctx, d.Pool().Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, d.Pool().Config().ConnConfig)
 	require.NoError(t, err)
-	defer func() { _ = ear.Close(context.WithoutCancel(ctx)) }()
-	_, err = ear.Exec(ctx, "listen "+pgbuckets.MembersChannel)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	_, err = conn.Exec(ctx, "listen "+pgbuckets.MembersChannel)
 	require.NoError(t, err)
 	told := func(by string) {
 		t.Helper()
 		wait, cancel := context.WithTimeout(ctx, clusterPatience)
 		defer cancel()
-		n, err := ear.WaitForNotification(wait)
+		n, err := conn.WaitForNotification(wait)
 		require.NoError(t, err)
 		require.Equal(t, by, n.Payload)
 	}
@@ -288,7 +288,7 @@ func TestListenerReceivesMemberChanges(t *testing.T) {
 	d := pgtest.New(t)
 	c := pgbuckets.NewCluster(d)
 	changed, woken := make(chan struct{}, 10), make(chan buckets.Set, 10)
-	l := pgbuckets.NewListener(d, pgbuckets.Ears{Escalation: func(s buckets.Set) { woken <- s },
+	l := pgbuckets.NewListener(d, pgbuckets.WakeupHandlers{Escalation: func(s buckets.Set) { woken <- s },
 		Delivery: func(buckets.Set) {}, Members: func() { changed <- struct{}{} }})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -106,37 +106,37 @@ func (n *Notifier) send(ctx context.Context) bool {
 	return true
 }
 
-// Ears are called for wake-ups, with the buckets that have work: those of each wake-up, and all of them after every
+// WakeupHandlers are called for wake-ups, with the buckets that have work: those of each wake-up, and all of them after every
 // connect, since hints may have been missed. They must not block.
-type Ears struct {
+type WakeupHandlers struct {
 	Escalation, Delivery func(buckets.Set)
 	// Members is called whenever members or leases changed, and after every connect; nil = these hints are not listened
 	// for.
 	Members func()
 }
 
-// NewListener returns a listener that calls the ears on the goroutine of its Run.
-func NewListener(d *postgres.DB, ears Ears) *postgres.Listener {
+// NewListener returns a listener that calls the handlers on the goroutine of its Run.
+func NewListener(d *postgres.DB, handlers WakeupHandlers) *postgres.Listener {
 	deliver := func(w buckets.Wakeup) {
 		if !w.Escalation.Empty() {
-			ears.Escalation(w.Escalation)
+			handlers.Escalation(w.Escalation)
 		}
 		if !w.Delivery.Empty() {
-			ears.Delivery(w.Delivery)
+			handlers.Delivery(w.Delivery)
 		}
 	}
 	channels := []string{wakeChannel}
-	if ears.Members != nil {
+	if handlers.Members != nil {
 		channels = append(channels, MembersChannel)
 	}
 	return postgres.NewListener(d, func() {
 		deliver(buckets.Wakeup{Escalation: buckets.All(), Delivery: buckets.All()})
-		if ears.Members != nil {
-			ears.Members()
+		if handlers.Members != nil {
+			handlers.Members()
 		}
 	}, func(channel, payload string) {
 		if channel == MembersChannel {
-			ears.Members()
+			handlers.Members()
 			return
 		}
 		if strings.HasPrefix(payload, "ping ") {

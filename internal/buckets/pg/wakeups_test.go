@@ -14,20 +14,20 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// ear collects the wake-ups of a listener.
-type ear struct {
+// receiver collects the wake-ups of a listener.
+type receiver struct {
 	mu    sync.Mutex
 	heard []buckets.Set
 }
 
-func (e *ear) wake(s buckets.Set) {
+func (e *receiver) wake(s buckets.Set) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heard = append(e.heard, s)
 }
 
 // all returns the union of the buckets that were woken since the last forget.
-func (e *ear) all() (s buckets.Set) {
+func (e *receiver) all() (s buckets.Set) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, h := range e.heard {
@@ -36,21 +36,21 @@ func (e *ear) all() (s buckets.Set) {
 	return s
 }
 
-func (e *ear) forget() {
+func (e *receiver) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heard = nil
 }
 
-func (e *ear) count() int {
+func (e *receiver) count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.heard)
 }
 
-// ears returns ears that all wake-ups for escalation reach.
-func (e *ear) ears() pgbuckets.Ears {
-	return pgbuckets.Ears{Escalation: e.wake, Delivery: func(buckets.Set) {}}
+// handlers returns handlers that all wake-ups for escalation reach.
+func (e *receiver) handlers() pgbuckets.WakeupHandlers {
+	return pgbuckets.WakeupHandlers{Escalation: e.wake, Delivery: func(buckets.Set) {}}
 }
 
 // run starts a part. When the test ends, it stops the part and waits for it.
@@ -75,8 +75,8 @@ func eventually(t *testing.T, what string, f func() bool) {
 func TestWakeUpsReachEveryListener(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	var a, b ear
-	la, lb := pgbuckets.NewListener(d, a.ears()), pgbuckets.NewListener(d, b.ears())
+	var a, b receiver
+	la, lb := pgbuckets.NewListener(d, a.handlers()), pgbuckets.NewListener(d, b.handlers())
 	run(t, la.Run)
 	run(t, lb.Run)
 	n := pgbuckets.NewNotifier(d)
@@ -111,8 +111,8 @@ func TestWakeUpsReachEveryListener(t *testing.T) {
 func TestWakeUpsOfEscalationAndDeliveryArriveApart(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	var escalation, delivery ear
-	l := pgbuckets.NewListener(d, pgbuckets.Ears{Escalation: escalation.wake, Delivery: delivery.wake})
+	var escalation, delivery receiver
+	l := pgbuckets.NewListener(d, pgbuckets.WakeupHandlers{Escalation: escalation.wake, Delivery: delivery.wake})
 	run(t, l.Run)
 	n := pgbuckets.NewNotifier(d)
 	run(t, n.Run)
@@ -144,8 +144,8 @@ func TestNotifierSendsLaterWhatItCouldNotSend(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	d := pgtest.Open(t, url, postgres.Config{MaxConns: 1})
-	var e ear
-	l := pgbuckets.NewListener(pgtest.Open(t, url, postgres.Config{}), e.ears())
+	var e receiver
+	l := pgbuckets.NewListener(pgtest.Open(t, url, postgres.Config{}), e.handlers())
 	run(t, l.Run)
 	eventually(t, "connected", func() bool { return e.count() == 1 })
 	e.forget()
@@ -165,8 +165,8 @@ func TestNotifierSendsLaterWhatItCouldNotSend(t *testing.T) {
 func TestUnknownPayloadsWakeEverything(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	var e ear
-	l := pgbuckets.NewListener(d, e.ears())
+	var e receiver
+	l := pgbuckets.NewListener(d, e.handlers())
 	run(t, l.Run)
 	eventually(t, "connected", func() bool { return e.count() == 1 })
 	e.forget()

@@ -72,7 +72,7 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 type IncidentFigure struct {
 	Key               string  `json:"key"`
 	Incidents         int64   `json:"incidents"`
-	Acknowledged      int64   `json:"acknowledged"`
+	Acknowledged      int64   `json:"acknowledged" doc:"At least once, also if they escalated again."`
 	Resolved          int64   `json:"resolved"`
 	AcknowledgeMedian Seconds `json:"acknowledge_median_seconds" nullable:"true"`
 	AcknowledgeP90    Seconds `json:"acknowledge_p90_seconds" nullable:"true"`

@@ -146,7 +146,7 @@ func (h Handlers) trial(r *http.Request, p plan, n catalog.Notification, applica
 }
 
 // answer matches a line of a preview that says how to acknowledge the example incident, or has its address.
-var answer = regexp.MustCompile(`/a/preview|/incidents/1$|(?i:reply "1 claim")`)
+var answer = regexp.MustCompile(`/a/preview|/incidents/1$|(?i:reply "1 ack")`)
 
 // withoutAnswers removes the links and numbers of the example incident from a preview, so that an answer to the test
 // cannot acknowledge the real incident 1.

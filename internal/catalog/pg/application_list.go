@@ -82,7 +82,7 @@ func scanApplication(row pgx.CollectableRow) (applications.Application, error) {
 	var defaults, addresses, categories []byte
 	err := row.Scan(&out.ID, &out.Name, &out.CreatedAt, &out.ContextTemplate, &out.SummaryTemplate, &out.MobileTemplate,
 		&out.SampleContext, &out.TitleVariable, &out.Variables, &out.RequiredVariables, &modes, &out.Owners, &out.OwnerIDs,
-		&out.Team.ID, &out.Team.Name, &out.Team.Members, &out.Team.Managers, &out.SecondKey, &defaults,
+		&out.Team.ID, &out.Team.Name, &out.Team.Members, &out.Team.Admins, &out.SecondKey, &defaults,
 		&addresses, &categories)
 	if err != nil {
 		return out, err

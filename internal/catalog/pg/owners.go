@@ -90,5 +90,5 @@ func statements(q *postgresdb.Queries, kind string, team int64) ownerStatements 
 func owningTeam(id int64, name string, members, managers []int64) users.OwningTeam {
 	toID := func(id int64) users.ID { return users.ID(id) }
 	return users.OwningTeam{ID: id, Name: name, Members: postgres.Convert(members, toID),
-		Managers: postgres.Convert(managers, toID)}
+		Admins: postgres.Convert(managers, toID)}
 }

@@ -211,9 +211,9 @@ func TestSettingsSurvivePlanVersions(t *testing.T) {
 	require.EqualValues(t, 3600, after(first), "the default")
 	ten, hour, twice := int64(600), int64(3600), 2
 	require.NoError(t, plans.SetSettings(t.Context(), "night ", escalation.SettingsPatch{RepageAfterSeconds: &ten},
-		"ana"))
+		nil, "ana"))
 	require.NoError(t, plans.SetSettings(t.Context(), "night ",
-		escalation.SettingsPatch{AcknowledgementTimeoutSeconds: &hour, Repeat: &twice}, "ana"))
+		escalation.SettingsPatch{AcknowledgementTimeoutSeconds: &hour, Repeat: &twice}, nil, "ana"))
 	second := version()
 	require.EqualValues(t, 600, after(first), "for incidents that are open")
 	require.EqualValues(t, 600, after(second))
@@ -224,5 +224,5 @@ func TestSettingsSurvivePlanVersions(t *testing.T) {
 		got.Settings)
 	require.EqualValues(t, 2, e.ID(`select count(*) from audit_log where action = 'plan settings changed' and object = 'plan night' and actor = 'ana'`))
 	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetSettings(t.Context(), "day",
-		escalation.SettingsPatch{Repeat: &twice}, "ana")))
+		escalation.SettingsPatch{Repeat: &twice}, nil, "ana")))
 }

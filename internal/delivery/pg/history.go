@@ -66,6 +66,8 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 			return q.ForgetEarlyResolves(ctx, incidents.KeepEarlyResolves.Seconds())
 		},
 		func(ctx context.Context, q *postgresdb.Queries) (int64, error) { return q.ForgetRestarts(ctx) },
+		func(ctx context.Context, q *postgresdb.Queries) (int64, error) { return q.ForgetHeldEvents(ctx) },
+		func(ctx context.Context, q *postgresdb.Queries) (int64, error) { return q.ForgetEventGroups(ctx) },
 		func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
 			return q.ForgetMessageChanges(ctx, us)
 		},

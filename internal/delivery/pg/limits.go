@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/account"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
@@ -20,7 +21,7 @@ func NewLimits(d *postgres.DB) *Limits { return &Limits{d} }
 
 // Reserve takes the next free slots of a limit in one statement that commits by itself. It is not repeated when the
 // answer is lost: the slots then stay unused.
-func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.Granted, error) {
+func (l *Limits) Reserve(ctx context.Context, r rate.Reservation) (rate.Granted, error) {
 	p := postgresdb.ReserveSlotsParams{
 		Key: r.Key, SlotUs: r.Interval.Microseconds(), Burst: max(1, r.Burst),
 		Offsets: make([]int64, len(r.Offsets)), Instants: append([]time.Time{},
@@ -34,13 +35,13 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 		within := r.OnlyIfWithin.Microseconds()
 		p.OnlyWithin = &within
 	}
-	var g delivery.Granted
+	var g rate.Granted
 	err := l.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
 		row, err := d.ReserveSlots(ctx, p)
 		if err != nil {
 			return err
 		}
-		g = delivery.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots,
+		g = rate.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots,
 			Lead: postgres.Micros(row.LongestLead)}
 		g.Index = make([]int, len(row.Granted))
 		for i, n := range row.Granted {
@@ -52,16 +53,16 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 }
 
 // Pauses lists the accounts and modes that must not be used now.
-func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
-	var out []delivery.Pause
+func (l *Limits) Pauses(ctx context.Context) ([]account.Pause, error) {
+	var out []account.Pause
 	err := l.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
 		rows, err := d.ListPauses(ctx)
 		if err != nil {
 			return err
 		}
-		out = make([]delivery.Pause, len(rows))
+		out = make([]account.Pause, len(rows))
 		for i, r := range rows {
-			out[i] = delivery.Pause{Key: r.Account, For: postgres.Micros(r.LeftUs), Reason: r.Reason}
+			out[i] = account.Pause{Key: r.Account, For: postgres.Micros(r.LeftUs), Reason: r.Reason}
 		}
 		return nil
 	})

@@ -11,6 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
@@ -41,14 +43,14 @@ func (q *Queue) Waiting(ctx context.Context, bs []int, low time.Time) (delivery.
 		if err != nil {
 			return err
 		}
-		found.Waiting = make([]delivery.Waiting, len(rows))
+		found.Waiting = make([]rate.Waiting, len(rows))
 		for i, r := range rows {
 			if i == 0 || r.AvailableAt.Before(found.Oldest) {
 				found.Oldest = r.AvailableAt
 			}
 			found.Clock = r.Clock
-			found.Waiting[i] = delivery.Waiting{
-				Lane: delivery.Lane{
+			found.Waiting[i] = rate.Waiting{
+				Lane: rate.Lane{
 					Mode: users.Mode(r.Mode), Class: messages.Class(r.Class), Application: r.ApplicationID,
 				},
 				ApplicationName: r.Application,
@@ -172,7 +174,7 @@ func noteCancelled(ctx context.Context, d *postgresdb.Queries, of []int64) error
 }
 
 // Turn changes taken messages without a vendor call. See delivery.Queue.
-func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Turn) error {
+func (q *Queue) Turn(ctx context.Context, processID string, turns []stage.Turn) error {
 	p := postgresdb.TurnMessagesParams{ProcessID: processID}
 	for _, t := range turns {
 		v := t.Verdict
@@ -197,7 +199,7 @@ func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Tur
 }
 
 // MarkSending begins attempts. See delivery.Ledger.
-func (q *Queue) MarkSending(ctx context.Context, processID string, starts []delivery.Start) (map[messages.ID]int, error) {
+func (q *Queue) MarkSending(ctx context.Context, processID string, starts []stage.Start) (map[messages.ID]int, error) {
 	p := postgresdb.MarkSendingParams{ProcessID: processID}
 	for _, s := range starts {
 		p.Ids = append(p.Ids, int64(s.ID))
@@ -245,9 +247,9 @@ func (q *Queue) StillOpen(ctx context.Context, processID string, ids []messages.
 }
 
 // Record completes attempts. See delivery.Ledger.
-func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]messages.ID, error) {
+func (q *Queue) Record(ctx context.Context, outcomes []stage.Outcome) ([]messages.ID, error) {
 	var p postgresdb.RecordOutcomesParams
-	turns := make([]delivery.Turn, len(outcomes))
+	turns := make([]stage.Turn, len(outcomes))
 	for i, o := range outcomes {
 		v := o.Verdict
 		turns[i] = o.Turn
@@ -357,13 +359,13 @@ func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID st
 
 var (
 	_ delivery.Queue   = (*Queue)(nil)
-	_ delivery.Ledger  = (*Queue)(nil)
+	_ stage.Ledger     = (*Queue)(nil)
 	_ delivery.Rescuer = (*Queue)(nil)
 	_ delivery.Limits  = (*Limits)(nil)
 )
 
 // settling returns the incidents, each once and ascending, that have a message settled by turns.
-func settling(turns []delivery.Turn) []int64 {
+func settling(turns []stage.Turn) []int64 {
 	out := []int64{}
 	for _, t := range turns {
 		if t.IncidentID != 0 && t.Verdict.State != messages.Pending {

@@ -54,7 +54,7 @@ type Turn struct {
 func (l *Dealer) Limited(keys []Key, a Account) bool {
 	_, account := l.shared.limit(a.Key)
 	_, mode := l.shared.limit(ModeKey(l.mode))
-	return account || mode || len(l.narrow(keys)) > 0
+	return account || mode || len(l.applicationGates(keys)) > 0
 }
 
 // Unlimited deals n turns in fair order, without slots.
@@ -112,8 +112,8 @@ func (l *Dealer) Own(ctx context.Context, a Account, t Turn) (Turn, bool) {
 	return t, err == nil && ok && !slot.At.After(slot.Until)
 }
 
-// narrowDraws bounds how many applications' limits are asked in one pass.
-const narrowDraws = 8
+// applicationDraws bounds how many applications' limits are asked in one pass.
+const applicationDraws = 8
 
 // limited is a limit with the lanes that share it.
 type limited struct {
@@ -127,7 +127,7 @@ type limited struct {
 func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Account, free int) (turns []Turn, again time.Time) {
 	accountLimit, accountLimited := l.shared.limit(a.Key)
 	modeLimit, modeLimited := l.shared.limit(ModeKey(l.mode))
-	narrow := l.narrow(keys)
+	appGates := l.applicationGates(keys)
 	account := limited{a.Key, accountLimit, func(x Lane) bool { return slices.Contains(a.Modes, x.Mode) }}
 	mode := limited{ModeKey(l.mode), modeLimit, func(x Lane) bool { return x.Mode == l.mode }}
 	var leading, second limited
@@ -141,10 +141,10 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 		}
 	case modeLimited:
 		leading = mode
-	case len(narrow) == 0:
+	case len(appGates) == 0:
 		return l.Unlimited(keys, free), time.Time{}
 	default:
-		return l.chooseNarrow(ctx, now, keys, narrow, free)
+		return l.chooseByApplication(ctx, now, keys, appGates, free)
 	}
 	key, main, sharing := leading.key, l.pool(leading.key, leading.limit), leading.sharing
 	var secondGate *gate
@@ -160,7 +160,7 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 	lead := l.Pace.lead()
 
 	ahead := l.Pace.reserveAhead()
-	wanted, offset := l.wanted(now, bound(max(ahead, main.far)), keys, narrow, secondGate, free)
+	wanted, offset := l.wanted(now, bound(max(ahead, main.far)), keys, appGates, secondGate, free)
 	d, again := main.plan(now, wanted, ahead)
 	if d.n > 0 {
 		d.offset = max(d.offset, offset)
@@ -178,24 +178,24 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 			also := l.small(second, own, others)
 			maps.DeleteFunc(small, func(k Key, _ bool) bool { return !also[k] })
 		}
-		turns = l.assign(ctx, now, slots, main, narrow, secondGate, func(k Key) (time.Time, bool) {
+		turns = l.assign(ctx, now, slots, main, appGates, secondGate, func(k Key) (time.Time, bool) {
 			if !small[k] {
 				return time.Time{}, false
 			}
-			return narrow[k].next, true
+			return appGates[k].next, true
 		})
 	}
 	if len(turns) == 0 && d.n == 0 {
 		again = clock.Sooner(again, main.nextDue(lead))
 		if next := main.nextDue(lead); !next.IsZero() && !next.After(now) {
-			again = now.Add(leastPause) // slots are due, but no lane may use them
+			again = now.Add(minPause) // slots are due, but no lane may use them
 		}
 	}
 	return turns, again
 }
 
-// narrow returns the limits of application and mode of the lanes that have one.
-func (l *Dealer) narrow(keys []Key) map[Key]*gate {
+// applicationGates returns the limits of application and mode of the lanes that have one.
+func (l *Dealer) applicationGates(keys []Key) map[Key]*gate {
 	var out map[Key]*gate
 	for _, k := range keys {
 		key := ApplicationKey(l.shared.Demand.name(k.Application), l.mode)
@@ -279,12 +279,12 @@ func everybodys(own []Lane, others []map[Lane]bool) []Lane {
 }
 
 // wanted is how many slots of the leading limit can be used soon, and how far away the first of them is.
-func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow map[Key]*gate, second *gate, free int) (n int, offset time.Duration) {
+func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, appGates map[Key]*gate, second *gate, free int) (n int, offset time.Duration) {
 	horizon := now.Add(ahead)
 	first := horizon
 	seen := map[*gate]bool{}
 	for _, k := range keys {
-		g := narrow[k]
+		g := appGates[k]
 		if g == nil {
 			n, first = free, now
 			break
@@ -303,7 +303,7 @@ func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow m
 }
 
 // assign gives slots of the leading limit to lanes, and reserves the same instants of the narrower limits.
-func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, second *gate, ahead func(Key) (time.Time, bool)) []Turn {
+func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, appGates map[Key]*gate, second *gate, ahead func(Key) (time.Time, bool)) []Turn {
 	var turns []Turn
 	for i, s := range slots {
 		latest := s.At.Add(s.yields())
@@ -311,12 +311,12 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 			main.give(slots[i:])
 			break
 		}
-		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || !narrow[k].next.After(latest) }, ahead)
+		k, ok := l.fair.next(func(k Key) bool { return appGates[k] == nil || !appGates[k].next.After(latest) }, ahead)
 		if !ok {
 			main.give(slots[i:])
 			break
 		}
-		narrow[k].expect(s)
+		appGates[k].expect(s)
 		second.expect(s)
 		turns = append(turns, Turn{k, s, true, main})
 	}
@@ -325,37 +325,37 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 	// The limits of applications are asked last: a slot of theirs is never lost to another limit. A slot that one of
 	// them refuses, because another process was faster, goes to a lane with another limit, and if that refuses too, to
 	// a lane without one.
-	turns, refused = l.agreeEach(ctx, narrow, turns)
+	turns, refused = l.agreeEach(ctx, appGates, turns)
 	for _, ask := range []bool{true, false} {
 		var dealt []Turn
 		for _, p := range refused {
 			latest := p.Slot.At.Add(p.Slot.yields())
-			k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || ask && !narrow[k].next.After(latest) },
+			k, ok := l.fair.next(func(k Key) bool { return appGates[k] == nil || ask && !appGates[k].next.After(latest) },
 				ahead)
 			if !ok {
 				main.give([]Slot{p.Slot})
 				continue
 			}
-			narrow[k].expect(p.Slot)
+			appGates[k].expect(p.Slot)
 			p.Key = k
 			dealt = append(dealt, p)
 		}
-		dealt, refused = l.agreeEach(ctx, narrow, dealt)
+		dealt, refused = l.agreeEach(ctx, appGates, dealt)
 		turns = append(turns, dealt...)
 	}
 	return turns
 }
 
 // agreeEach is agree with the limit of each lane.
-func (l *Dealer) agreeEach(ctx context.Context, narrow map[Key]*gate, turns []Turn) (kept, refused []Turn) {
+func (l *Dealer) agreeEach(ctx context.Context, appGates map[Key]*gate, turns []Turn) (kept, refused []Turn) {
 	asked := map[*gate]bool{} // one gate may serve several classes
-	for _, g := range narrow {
+	for _, g := range appGates {
 		if asked[g] {
 			continue
 		}
 		asked[g] = true
 		var left []Turn
-		turns, left = l.agree(ctx, g, turns, func(p Turn) bool { return narrow[p.Key] == g })
+		turns, left = l.agree(ctx, g, turns, func(p Turn) bool { return appGates[p.Key] == g })
 		refused = append(refused, left...)
 	}
 	return turns, refused
@@ -419,14 +419,14 @@ func (l *Dealer) agree(ctx context.Context, g *gate, turns []Turn, concerns func
 	return kept, refused
 }
 
-// chooseNarrow deals turns when only some applications are limited. Each of those has a pool of its own.
-func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, narrow map[Key]*gate, free int) (turns []Turn, again time.Time) {
+// chooseByApplication deals turns when only some applications are limited. Each of those has a pool of its own.
+func (l *Dealer) chooseByApplication(ctx context.Context, now time.Time, keys []Key, appGates map[Key]*gate, free int) (turns []Turn, again time.Time) {
 	own, others := l.shared.Demand.All(), l.shared.Peers.fresh(now)
 	lead := l.Pace.lead()
 	pools := map[Key]*pool{}
 	draws := 0
 	for _, k := range keys {
-		g := narrow[k]
+		g := appGates[k]
 		if g == nil {
 			continue
 		}
@@ -437,7 +437,7 @@ func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, na
 		p.share, _ = shares(own, others, l.mode, func(x Lane) bool { return x.Mode == l.mode && x.Application == app })
 		l.expire(key, p, now)
 		d, next := p.plan(now, min(free, l.shared.Demand.depth(l.mode, []Key{k})), l.Pace.reserveAhead())
-		if d.n > 0 && draws < narrowDraws {
+		if d.n > 0 && draws < applicationDraws {
 			draws++
 			l.draw(ctx, key, p, d)
 			next = now
@@ -451,12 +451,12 @@ func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, na
 	}
 	l.fair.set(weights)
 	for len(turns) < free {
-		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || pools[k].due(now, lead) > 0 }, nil)
+		k, ok := l.fair.next(func(k Key) bool { return appGates[k] == nil || pools[k].due(now, lead) > 0 }, nil)
 		if !ok {
 			break
 		}
 		p := Turn{Key: k}
-		if narrow[k] != nil {
+		if appGates[k] != nil {
 			p.Slot, p.Limited = pools[k].take(1)[0], true
 		}
 		turns = append(turns, p)

@@ -21,24 +21,24 @@ type Pace struct {
 }
 
 const (
-	leastLead = 20 * time.Millisecond
-	// mostLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
-	mostLead = 4 * time.Second
+	minLead = 20 * time.Millisecond
+	// maxLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
+	maxLead = 4 * time.Second
 	// tripsOfWay and tripsOfStep are the round trips to the database from take to call, and of one step: a first guess
 	// before anything was measured.
 	tripsOfWay, tripsOfStep = 6, 2
 	// spare is added to the recent duration of a step.
 	spare = 5 * time.Millisecond
-	// mostMarking bounds the time for which calls are marked ahead. It must be shorter than a marked message's wait for
+	// maxMarking bounds the time for which calls are marked ahead. It must be shorter than a marked message's wait for
 	// a connection.
-	mostMarking = 500 * time.Millisecond
-	// mostMarked bounds how many messages are marked ahead.
-	mostMarked = 256
+	maxMarking = 500 * time.Millisecond
+	// maxMarked bounds how many messages are marked ahead.
+	maxMarked = 256
 	// worstFor is how long a slow case is remembered, at least.
 	worstFor = 2 * time.Second
 )
 
-// worst is the longest recent duration. A duration above mostSingle counts only if two windows of time have one. A
+// worst is the longest recent duration. A duration above maxSingle counts only if two windows of time have one. A
 // process that was stopped once, or disconnected from the database, must not reserve slots seconds ahead: other
 // processes could not use them.
 type worst struct {
@@ -47,25 +47,25 @@ type worst struct {
 	windows     int
 }
 
-// mostSingle is the longest duration that counts when it is seen in one window only.
-const mostSingle = 240 * time.Millisecond
+// maxSingle is the longest duration that counts when it is seen in one window only.
+const maxSingle = 240 * time.Millisecond
 
 func (w *worst) add(at time.Time, d time.Duration) {
 	if at.Sub(w.since) > worstFor {
 		w.before, w.now, w.since = w.now, 0, at
 		w.windows++
 	}
-	w.now = max(w.now, min(d, mostLead))
+	w.now = max(w.now, min(d, maxLead))
 }
 
 func (w *worst) value() time.Duration {
 	if w.windows < 2 {
 		return w.now
 	}
-	return max(min(w.now, w.before), min(mostSingle, max(w.now, w.before)))
+	return max(min(w.now, w.before), min(maxSingle, max(w.now, w.before)))
 }
 
-// or is value, or a guess while nothing was measured.
+// or returns value, or the guess while nothing was measured.
 func (w *worst) or(guess time.Duration) time.Duration {
 	if w.since.IsZero() {
 		return guess
@@ -96,36 +96,36 @@ func (p *Pace) Passed(d time.Duration) { p.note(&p.pass, d) }
 
 func (p *Pace) reserved(d time.Duration) { p.note(&p.reserve, d) }
 
-// lead is how long before its slot a message is taken.
+// lead returns how long before its slot a message is taken.
 func (p *Pace) lead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d := p.way.or(tripsOfWay * p.reserve.value())
-	return min(mostLead, max(leastLead, d+d/4+spare)+p.pass.value())
+	return min(maxLead, max(minLead, d+d/4+spare)+p.pass.value())
 }
 
-// reserveAhead is how long before a slot begins it must be asked for.
+// reserveAhead returns how long before a slot begins it must be asked for.
 func (p *Pace) reserveAhead() time.Duration {
 	lead := p.lead()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(mostLead, lead+p.reserve.value())
+	return min(maxLead, lead+p.reserve.value())
 }
 
-// CallAhead is how long before its slot a message is prepared and marked.
+// CallAhead returns how long before its slot a message is prepared and marked.
 func (p *Pace) CallAhead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	step := tripsOfStep * p.reserve.value()
-	return min(mostLead, p.connect.value()+p.mark.or(step)+p.reread.or(step)+2*spare)
+	return min(maxLead, p.connect.value()+p.mark.or(step)+p.reread.or(step)+2*spare)
 }
 
-// ReadAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short
-// enough that the answer is used within two thirds of fresh when the slot begins.
-func (p *Pace) ReadAhead(fresh time.Duration) time.Duration {
+// ReadAhead returns how long before the slot the incident is read again. It leaves time for the query. It is at most two
+// thirds of maxAge, so that the incident's state is still recent when the slot begins.
+func (p *Pace) ReadAhead(maxAge time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(fresh*2/3, p.reread.or(tripsOfStep*p.reserve.value())+spare)
+	return min(maxAge*2/3, p.reread.or(tripsOfStep*p.reserve.value())+spare)
 }
 
 // Called counts a finished call.
@@ -142,22 +142,22 @@ func (p *Pace) Called(now time.Time) {
 	}
 }
 
-// Marking is how many messages may be marked beyond those that may be called at once: twice as many as are called while
-// a mark is made, so that the rate can grow until calls or the database bound it.
+// Marking returns how many messages may be marked beyond those that may be called at once: twice as many as are called
+// while a mark is made, so that the rate can grow until calls or the database bound it.
 func (p *Pace) Marking(now time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Sub(p.since) > time.Second {
 		return 0
 	}
-	return min(mostMarked, int(p.rate*p.markTime().Seconds()))
+	return min(maxMarked, int(p.rate*p.markTime().Seconds()))
 }
 
-// markTime is twice the time that a mark takes. The caller holds the lock.
-func (p *Pace) markTime() time.Duration { return min(2*p.mark.value(), mostMarking) }
+// markTime returns twice the time that a mark takes. The caller holds the lock.
+func (p *Pace) markTime() time.Duration { return min(2*p.mark.value(), maxMarking) }
 
-// Ahead is how many messages may be taken beyond those being called: as many as are called in the time from take to
-// call, and a little more.
+// Ahead returns how many messages may be taken beyond those being called: as many as are called in the time from take
+// to call, and a little more.
 func (p *Pace) Ahead(now time.Time) int {
 	way := max(100*time.Millisecond, p.lead()*3/2)
 	p.mu.Lock()

@@ -25,7 +25,7 @@ func TestASingleStallDoesNotLengthenTheLead(t *testing.T) {
 	for range 20 {
 		add(0, 6*time.Second)
 	}
-	require.Equal(t, mostSingle, w.value(), "a stall of all that was on the way")
+	require.Equal(t, maxSingle, w.value(), "a stall of all that was on the way")
 	for range 10 {
 		add(time.Second, 400*time.Millisecond)
 	}

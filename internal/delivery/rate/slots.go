@@ -13,19 +13,19 @@ const (
 	// maxAhead is how much of a rate may be reserved ahead of time, beyond the longest lead of the processes that share
 	// it.
 	maxAhead = 250 * time.Millisecond
-	// mostFar bounds the lead that other processes can ask of this one.
-	mostFar = mostLead + time.Second
+	// maxFar bounds the lead that other processes can ask of this one.
+	maxFar = maxLead + time.Second
 	// nearEmpty: when the reserved slots of a limit end within this time, a process reserves more, whatever its share.
-	// A process that has used up its share waits longer than others, down to leastNear.
+	// A process that has used up its share waits longer than others, down to minNear.
 	nearEmpty = 50 * time.Millisecond
-	leastNear = 10 * time.Millisecond
+	minNear   = 10 * time.Millisecond
 	// surplus is how much faster than its share a process may draw. Without it the reservations would never reach their
 	// bound.
 	surplus = 1.005
 	// maxLate is how late a slot may be used. After that it is given up.
 	maxLate = 50 * time.Millisecond
-	// leastPause is the shortest time between two reservations of the same limit that brought nothing.
-	leastPause = 5 * time.Millisecond
+	// minPause is the shortest time between two reservations of the same limit that brought nothing.
+	minPause = 5 * time.Millisecond
 )
 
 // Slot is the right to begin one call, on this process's clock.
@@ -34,7 +34,7 @@ type Slot struct {
 	Until time.Time // not after
 }
 
-// both is the slot in which two limits agree.
+// both returns the time that two slots share: the later start and the earlier end.
 func (s Slot) both(o Slot) Slot {
 	if o.At.After(s.At) {
 		s.At = o.At
@@ -45,12 +45,12 @@ func (s Slot) both(o Slot) Slot {
 	return s
 }
 
-// leastUse is the least time in which a call must be able to begin in the slots of two limits.
-const leastUse = 5 * time.Millisecond
+// minUse is the least time in which a call must be able to begin in the slots of two limits.
+const minUse = 5 * time.Millisecond
 
 // yields is how much later than At the slot of another limit may begin, so that a call can still begin in both. A slot
 // that is granted later could not be used and would be lost.
-func (s Slot) yields() time.Duration { return max(0, s.Until.Sub(s.At)-leastUse) }
+func (s Slot) yields() time.Duration { return max(0, s.Until.Sub(s.At)-minUse) }
 
 // dbClock maps instants of the database's clock to this process's clock and back. Each answer of the database bounds
 // the difference: it was measured after the request was sent and before the answer was received. The narrowest recent
@@ -195,7 +195,7 @@ func (p *pool) batch() float64 { return max(1, math.Floor(p.PerSecond*maxAhead.S
 // plan decides whether to reserve slots now. wanted is the number of starts wanted in all; a slot must be reserved lead
 // before it begins. If d.n is 0, again is when to plan again; zero = when something changes.
 func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, again time.Time) {
-	far := max(lead, min(p.far, mostFar))
+	far := max(lead, min(p.far, maxFar))
 	batch, most := p.batch(), bound(far)
 	p.refill(now, max(2, p.PerSecond*p.share*most.Seconds()))
 	missing := wanted - len(p.slots)
@@ -213,7 +213,7 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 		return draw{n: min(missing, int(min(p.tokens, max(n, batch)))), offset: lead, tolerance: most - lead,
 			lead: lead}, time.Time{}
 	}
-	near := far + leastNear + time.Duration(float64(nearEmpty-leastNear)*min(1, max(0, p.tokens/n)))
+	near := far + minNear + time.Duration(float64(nearEmpty-minNear)*min(1, max(0, p.tokens/n)))
 	if ahead <= near {
 		fill := far + maxAhead/2 - max(ahead, lead)
 		return draw{
@@ -250,7 +250,7 @@ func (p *pool) add(now time.Time, got []Slot, next time.Time, far time.Duration)
 	p.next, p.far = next, far
 	p.tokens = max(p.tokens-float64(len(got)), -p.batch())
 	if len(got) == 0 {
-		p.quiet = now.Add(leastPause)
+		p.quiet = now.Add(minPause)
 	}
 	p.slots = append(p.slots, got...)
 	slices.SortFunc(p.slots, func(a, b Slot) int { return a.At.Compare(b.At) })

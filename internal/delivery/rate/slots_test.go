@@ -120,7 +120,7 @@ func (w *world) step() {
 }
 
 // lead is the value of pace.lead and pace.reserveAhead after they have measured.
-func (n *node) lead() time.Duration { return max(leastLead, n.way+n.way/4+spare) }
+func (n *node) lead() time.Duration { return max(minLead, n.way+n.way/4+spare) }
 
 func (w *world) ask(n *node, local time.Time, backlog int) {
 	d, _ := n.pool.plan(local, min(backlog, 2048), n.lead()+n.slowest)

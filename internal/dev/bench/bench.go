@@ -172,12 +172,12 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 		}
 	}
 	posting := make(chan struct{})
-	known := &storm{tally: r.tally, post: groups(c, r.App, r.Key, r.Plan)}
+	alertStorm := &storm{tally: r.tally, post: alertGroups(c, r.App, r.Key, r.Plan)}
 	go func() {
 		defer close(posting)
 		switch {
 		case r.Storm > 0:
-			known.run(ctx, r.Storm, r.Connections)
+			alertStorm.run(ctx, r.Storm, r.Connections)
 		case r.Rate > 0:
 			steady(ctx, r.tally, incidents(c, r.Plan), r.Rate, r.planned(), r.Connections)
 		case r.Burst > 0:
@@ -193,7 +193,7 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	result := r.tally.result()
 	result.Usage, result.Samples = r.usage, r.samples
 	if r.Storm > 0 {
-		result.Storm = known.result()
+		result.Storm = alertStorm.result()
 	}
 	if killed != nil {
 		n, err := r.stand.inDoubt(context.WithoutCancel(ctx))

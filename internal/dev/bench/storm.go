@@ -36,15 +36,15 @@ type storm struct {
 	tally *tally
 	post  poster // posts a group by its number and returns its incident
 
-	deliveries atomic.Int64
-	known      sync.WaitGroup // senders in their first round
-	seconds    float64
-	mu         sync.Mutex
-	fresh      []int64 // incidents of new groups
+	deliveries   atomic.Int64
+	firstRound   sync.WaitGroup // senders in their first round
+	seconds      float64
+	mu           sync.Mutex
+	newIncidents []int64 // incidents of new groups
 }
 
-// groups returns a poster of Alertmanager's groups of alerts, one alert in each.
-func groups(c *apiclient.Client, app, key, plan string) poster {
+// alertGroups returns a poster that posts a group of alerts as Alertmanager does. Each group has one alert.
+func alertGroups(c *apiclient.Client, app, key, plan string) poster {
 	path := "/v0/webhooks/alertmanager?" + url.Values{"application": {app}, "key": {key}, "plan": {plan}}.Encode()
 	begun := time.Now().UTC()
 	return func(ctx context.Context, n int) (id int64, err error) {
@@ -64,31 +64,31 @@ func groups(c *apiclient.Client, app, key, plan string) poster {
 }
 
 // run posts the first n groups in rounds from all senders, each with its share of the connections. It returns when the
-// last sender is done.
+// last delivery was answered, also of new groups.
 func (s *storm) run(ctx context.Context, n, connections int) {
 	begun, done := time.Now(), make(chan struct{})
-	s.known.Add(stormSenders)
-	var senders, fresh sync.WaitGroup
+	s.firstRound.Add(stormSenders)
+	var senders, newGroups sync.WaitGroup
 	for range stormSenders {
 		senders.Go(func() {
 			for round := range stormRounds {
 				burst(ctx, s.tally, s.counted, n, max(1, connections/stormSenders))
 				if round == 0 {
-					s.known.Done()
+					s.firstRound.Done()
 				}
 			}
 		})
 	}
-	fresh.Go(func() { s.postNew(ctx, n, done) })
+	newGroups.Go(func() { s.postNew(ctx, n, done) })
 	senders.Wait()
 	close(done)
+	newGroups.Wait()
 	s.seconds = time.Since(begun).Seconds()
-	fresh.Wait()
 }
 
 // postNew posts new groups, with numbers after n, from the end of the first round until done.
 func (s *storm) postNew(ctx context.Context, n int, done <-chan struct{}) {
-	s.known.Wait()
+	s.firstRound.Wait()
 	var posts sync.WaitGroup
 	defer posts.Wait()
 	tick := time.NewTicker(stormNew)
@@ -109,7 +109,7 @@ func (s *storm) postNew(ctx context.Context, n int, done <-chan struct{}) {
 				if err == nil {
 					s.mu.Lock()
 					defer s.mu.Unlock()
-					s.fresh = append(s.fresh, id)
+					s.newIncidents = append(s.newIncidents, id)
 				}
 				return id, err
 			}, group)
@@ -117,6 +117,7 @@ func (s *storm) postNew(ctx context.Context, n int, done <-chan struct{}) {
 	}
 }
 
+// counted posts a group and counts the delivery if the server accepted it.
 func (s *storm) counted(ctx context.Context, group int) (int64, error) {
 	id, err := s.post(ctx, group)
 	if err == nil {
@@ -127,8 +128,8 @@ func (s *storm) counted(ctx context.Context, group int) (int64, error) {
 
 // result is valid after run, when the e-mails have arrived.
 func (s *storm) result() *Storm {
-	out := &Storm{Deliveries: int(s.deliveries.Load()), Seconds: thousandths(s.seconds), New: len(s.fresh),
-		Delay: percentiles(s.tally.delays(s.fresh))}
+	out := &Storm{Deliveries: int(s.deliveries.Load()), Seconds: thousandths(s.seconds), New: len(s.newIncidents),
+		Delay: percentiles(s.tally.delays(s.newIncidents))}
 	if s.seconds > 0 {
 		out.PerSecond = thousandths(float64(out.Deliveries) / s.seconds)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -44,4 +45,23 @@ func TestAStormPostsKnownGroupsFromTwoSendersAndNewOnesMeanwhile(t *testing.T) {
 	require.Positive(t, r.Delay.Max)
 	require.Positive(t, r.PerSecond)
 	require.Equal(t, len(posted), tally.result().Accepted, "each incident counts once")
+}
+
+func TestTheSecondsOfAStormEndWithItsLastDelivery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const known = 2
+		s := &storm{tally: newTally(known, true, true), post: func(_ context.Context, n int) (int64, error) {
+			pause := 10 * time.Millisecond
+			if n > known {
+				pause = time.Minute
+			}
+			<-time.After(pause)
+			return int64(n), nil
+		}}
+		s.run(t.Context(), known, 2)
+		r := s.result()
+		require.Positive(t, r.New)
+		require.GreaterOrEqual(t, r.Seconds, time.Minute.Seconds())
+	})
 }

@@ -61,7 +61,7 @@ func newMailboxBench(t *testing.T) *mailboxBench {
 				return
 			case twilio.GatherPath:
 				_, _ = io.WriteString(w,
-					`<Response><Gather action="/keys" numDigits="1"><Say>Disk full</Say><Say>Press 2 to claim.</Say></Gather><Say>Goodbye.</Say></Response>`)
+					`<Response><Gather action="/keys" numDigits="1"><Say>Disk full</Say><Say>Press 2 to acknowledge.</Say></Gather><Say>Goodbye.</Say></Response>`)
 				return
 			case "/keys":
 				_, _ = io.WriteString(w, `<Response><Say>Iris incident(17) claimed.</Say><Hangup/></Response>`)

@@ -13,6 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -295,7 +297,7 @@ func TakeMessages(e *Escalating, q *pg.Queue) []delivery.Claimed {
 	var takes []delivery.Take
 	for _, c := range []messages.Class{0, 1, 2} {
 		for _, mode := range []string{"sms", "email", "drop", "call"} {
-			takes = append(takes, delivery.Take{Lane: delivery.Lane{Mode: users.Mode(mode), Class: c,
+			takes = append(takes, delivery.Take{Lane: rate.Lane{Mode: users.Mode(mode), Class: c,
 				Application: e.App}, Max: 100, Buckets: buckets.All().List()})
 		}
 	}
@@ -306,10 +308,10 @@ func TakeMessages(e *Escalating, q *pg.Queue) []delivery.Claimed {
 }
 
 // Starts returns the starts of the messages, as a worker marks them.
-func Starts(claimed []delivery.Claimed) []delivery.Start {
-	var out []delivery.Start
+func Starts(claimed []delivery.Claimed) []stage.Start {
+	var out []stage.Start
 	for _, c := range claimed {
-		out = append(out, delivery.Start{ID: c.ID, IncidentID: c.IncidentID, Vendor: "v", Account: "main",
+		out = append(out, stage.Start{ID: c.ID, IncidentID: c.IncidentID, Vendor: "v", Account: "main",
 			Destination: c.Destination, CallFor: time.Minute})
 	}
 	return out

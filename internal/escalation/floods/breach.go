@@ -49,7 +49,7 @@ type Report struct {
 	Entries []Entry         // about the dropped messages
 }
 
-// Mail is an e-mail to the owners of an application.
+// Mail is an e-mail about a soft breach, to the target of the quota (messages.Quota.TargetID).
 type Mail struct {
 	TargetID      int64
 	Subject, Body string

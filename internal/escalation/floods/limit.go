@@ -119,7 +119,7 @@ func reprioritise(news []*Message, rules Rules, c Counts, tally Tally) []Entry {
 			windows[r.From] = c.Windows[UserMode{RecipientOf(m).User, r.From}]
 		}
 		mode := messages.Reprioritise(m.Mode, applied, windows, m.At)
-		if mode == m.Mode {
+		if mode == m.Mode || !m.Purpose.Allows(mode) {
 			continue
 		}
 		old := m.setMode(mode, messages.ReprioritisationText)

@@ -373,6 +373,44 @@ func TestAddedPagesThatAreRefused(t *testing.T) {
 	require.Zero(t, x.ID(`select count(*) from added_pages`))
 }
 
+func TestPeopleArePagedByTheirFullNames(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	for name, full := range map[string]string{"bo": "Bo Lind", "cy": "bo", "boss": "Eve Lind", "owner": "EVE LIND"} {
+		x.Exec(`update users set full_name = $2 where name = $1`, name, full)
+	}
+	require.NoError(t, x.also("bO  lInd"))
+	require.NoError(t, x.also("bo"), "log-in names come first")
+	x.Pass()
+	require.Equal(t, []string{"added: ana paged also bo: bo by call (urgent, named by ana)",
+		"added: ana paged also bo: bo by call (urgent, named by ana)"}, x.Timeline(x.id)[1:])
+	refused := func(typed, want string) {
+		t.Helper()
+		err := x.also(typed)
+		require.True(t, fault.Is(err, fault.Invalid), "%v", err)
+		require.Equal(t, "targets[0].name", fault.FieldOf(err))
+		require.Equal(t, want, fault.Public(err))
+	}
+	refused("eve lind", `several people are called "eve lind": choose boss (Eve Lind), owner (EVE LIND)`)
+	refused("lind", `nobody is called "lind": did you mean bo (Bo Lind), boss (Eve Lind), owner (EVE LIND)?`)
+	refused("nobody", "there is no such target")
+	refused(" ", "there is no such target")
+	for n := range 6 {
+		x.Exec(`insert into users (name, full_name) values ($1, 'Zoe Hart')`, fmt.Sprintf("zoe%d", n))
+	}
+	refused("hart", `nobody is called "hart": did you mean zoe0 (Zoe Hart), zoe1 (Zoe Hart), zoe2 (Zoe Hart), `+
+		`zoe3 (Zoe Hart), zoe4 (Zoe Hart)?`)
+	x.Exec(`update users set active = false where name = 'owner'`)
+	require.NoError(t, x.also("eve lind"), "only active people count")
+
+	x.acknowledge()
+	require.NoError(t, x.responders.Reassign(t.Context(), x.change(), "BO LIND"))
+	err := x.responders.Reassign(t.Context(), x.change(), "hart")
+	require.Equal(t, "owner", fault.FieldOf(err))
+	require.Contains(t, fault.Public(err), "did you mean zoe0")
+	require.Error(t, x.responders.Reassign(t.Context(), x.change(), "owner"), "switched off")
+}
+
 func TestAnAcknowledgedIncidentGetsAnotherOwner(t *testing.T) {
 	t.Parallel()
 	x := newTeam(t)

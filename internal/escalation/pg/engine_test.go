@@ -16,6 +16,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	pgqueue "github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/escalation/pg"
@@ -39,13 +40,13 @@ func newEngine(e *pgtest.Escalating, h *pgtest.Holding, log *zap.Logger, vendors
 	x := &pipeline{}
 	dir := pg.NewDirectory(e.DB)
 	var err error
-	quick := delivery.Budget{PerMode: 300 * time.Millisecond, Total: time.Second, GiveUp: 4 * time.Second,
+	quick := account.Budget{PerMode: 300 * time.Millisecond, Total: time.Second, GiveUp: 4 * time.Second,
 		FirstGap: 30 * time.Millisecond, MostGap: 200 * time.Millisecond}
 	queue := pgqueue.New(e.DB)
 	x.worker, err = delivery.New(delivery.Deps{
 		Queue: queue, Ledger: queue, Rescuer: queue, Limits: pgqueue.NewLimits(e.DB), Leases: h, Renderer: anyWords{},
 		Directory: pg.NewReach(e.DB), Links: noLinks{}, Vendors: vendors, Log: log,
-	}, delivery.Config{Budgets: [3]delivery.Budget{quick, quick, quick}, BreakAfter: 1000, StopWithin: 3 * time.Second})
+	}, delivery.Config{Budgets: [3]account.Budget{quick, quick, quick}, BreakAfter: 1000, StopWithin: 3 * time.Second})
 	require.NoError(e.T, err)
 	store := pg.NewRunner(e.DB)
 	x.runner, err = runner.New(runner.Deps{

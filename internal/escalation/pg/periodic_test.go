@@ -41,6 +41,8 @@ func periodic() map[string]map[string]map[string]any {
 		"deliveries.sql": {"DueTimers": {"now": now, "buckets": all}, "ForgetResolvedGroups": nil,
 			"ForgetEarlyResolves": {"keep_seconds": 120.0},
 			"ForgetRestarts":      nil},
+		"held.sql":     {"ForgetHeldEvents": nil},
+		"groups.sql":   {"ForgetEventGroups": nil},
 		"receipts.sql": {"EarlyReceipts": nil},
 		"silences.sql": {
 			"EndedSilences": {"buckets": all, "most": 500},

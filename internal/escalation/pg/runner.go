@@ -60,19 +60,20 @@ func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask
 	return out, err
 }
 
-// Ahead returns an incident as Due would, whether or not it is due. It returns a NotFound fault if there is no such
-// incident.
-func (r *Runner) Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error) {
-	due := make([]escalation.Due, 1)
+// Ahead returns incidents as Due would, whether or not they are due. Incidents that do not exist are left out.
+func (r *Runner) Ahead(ctx context.Context, ids []incidents.ID) ([]escalation.Due, error) {
+	var due []escalation.Due
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		row, err := q.IncidentAhead(ctx, id)
+		rows, err := q.IncidentsAhead(ctx, postgres.Numbers(ids))
 		if err != nil {
 			return err
 		}
-		due[0] = dueOf(postgresdb.DueIncidentsRow(row), buckets.Lease{})
+		due = postgres.Convert(rows, func(row postgresdb.IncidentsAheadRow) escalation.Due {
+			return dueOf(postgresdb.DueIncidentsRow(row), buckets.Lease{})
+		})
 		return observe(ctx, q, due)
 	})
-	return due[0], postgres.Named(err, "no such incident")
+	return due, err
 }
 
 func dueOf(row postgresdb.DueIncidentsRow, lease buckets.Lease) escalation.Due {

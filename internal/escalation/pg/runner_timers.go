@@ -98,6 +98,14 @@ func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Tim
 			fmt.Sprintf("the late firing delivery is not escalated here: incident %d of the same group is open",
 				t.Other))
 	}
+	named := len(t.Fingerprints) > 0
+	if t.Fingerprints, err = staying(ctx, q, t); err != nil {
+		return false, err
+	}
+	if named && len(t.Fingerprints) == 0 {
+		return false, pgincidents.AddEntry(ctx, q, id, incidents.EntryHeld, "",
+			"the late firing delivery is not escalated here: its event has another incident")
+	}
 	if t.Reason == pgincidents.TimerSnooze || t.Reason == pgincidents.TimerAcknowledgement {
 		if later, err := delayRing(ctx, q, t, now); err != nil || later {
 			return false, err
@@ -116,6 +124,16 @@ func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Tim
 		line = "escalation does not start again, because the incident is silenced: " + r.line
 	}
 	return next.Starts(), pgincidents.AddEntry(ctx, q, id, next.Kind, "", line)
+}
+
+// staying returns the fingerprints of a timer without those of events that are alerts of another open incident now.
+func staying(ctx context.Context, q *db.Queries, t db.TimersToRingRow) ([]string, error) {
+	if t.Reason != pgincidents.TimerLate || t.Incident.IntegrationID == nil || len(t.Fingerprints) == 0 {
+		return t.Fingerprints, nil
+	}
+	moved, err := q.MovedEvents(ctx, db.MovedEventsParams{IntegrationID: *t.Incident.IntegrationID,
+		Fingerprints: t.Fingerprints, IncidentID: t.IncidentID})
+	return slices.DeleteFunc(t.Fingerprints, func(f string) bool { return slices.Contains(moved, f) }), err
 }
 
 // delayRing sets a timer again if the limits of restarts do not allow one yet.

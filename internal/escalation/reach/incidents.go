@@ -9,18 +9,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// IncidentStore reads and changes incidents. The edges describe its methods.
+// IncidentStore reads and acknowledges incidents. The edges describe its methods.
 type IncidentStore interface {
 	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
-	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
-
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
-	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
-	SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error)
 }
 
 // Incidents is an IncidentStore as the caller of a request reaches it. It is safe for concurrent use if Store is.
@@ -29,7 +24,7 @@ type Incidents struct {
 	Store IncidentStore
 }
 
-// Check returns auth.ErrNotReached unless the caller reaches all the incidents. For a confined caller that includes
+// Check returns operation.ErrNotReached unless the caller reaches all the incidents. For a confined caller that includes
 // incidents that do not exist. The application of an incident never changes, so a change after the check needs no lock.
 func (i Incidents) Check(ctx context.Context, ids ...incidents.ID) error {
 	if i.caller(ctx).Application == 0 {
@@ -78,39 +73,10 @@ func (i Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.C
 	return i.Store.Comments(ctx, id)
 }
 
-// AddComment is like that of the store, for an incident that the caller reaches.
-func (i Incidents) AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error) {
-	if err := i.Check(ctx, id); err != nil {
-		return 0, err
-	}
-	return i.Store.AddComment(ctx, id, author, content)
-}
-
-// change makes a change unless one of its incidents is not reached.
-func (i Incidents) change(ctx context.Context, c incidents.Change, make func() ([]incidents.Acknowledged, error)) ([]incidents.Acknowledged, error) {
+// Acknowledge is like that of the store, for incidents that the caller reaches.
+func (i Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	if err := i.Check(ctx, c.IDs...); err != nil {
 		return nil, err
 	}
-	return make()
-}
-
-// Acknowledge is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Acknowledge(ctx, c, owner) })
-}
-
-// Reopen is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Reopen(ctx, c) })
-}
-
-// Resolve is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Resolve(ctx, c, resolved) })
-}
-
-// SetState is that of the store: its callers are the internal applications of the configuration, which control every
-// incident.
-func (i Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
-	return i.Store.SetState(ctx, c, step, active)
+	return i.Store.Acknowledge(ctx, c, owner)
 }

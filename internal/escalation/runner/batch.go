@@ -134,7 +134,7 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 			begun[d.ID] = d.ReadAt.Sub(d.CreatedAt)
 		}
 	}
-	var made []Made
+	var made []NewMessage
 	for _, c := range changes {
 		if !ok[c.ID] {
 			continue
@@ -160,12 +160,12 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 		for _, m := range c.Messages {
 			r.metrics.made.WithLabelValues(string(m.Purpose.Kind())).Inc()
 			if m.After == 0 { // the worker finds the others when their time comes
-				made = append(made, Made{Bucket: c.Lease.Bucket, Application: c.Application, New: m})
+				made = append(made, NewMessage{Bucket: c.Lease.Bucket, Application: c.Application, New: m})
 			}
 		}
 	}
 	if len(made) > 0 {
-		r.deps.Made(made)
+		r.deps.NoteNew(made)
 	}
 }
 

@@ -30,7 +30,7 @@ type Holder interface {
 	Lost(buckets.Set)
 }
 
-// Deps are the runner's collaborators. All but Silences, Waker, Made and Registerer are required.
+// Deps are the runner's collaborators. All but Silences, Waker, NoteNew and Registerer are required.
 type Deps struct {
 	Store    Store
 	Silences Silences // nil = there are none
@@ -41,8 +41,8 @@ type Deps struct {
 	// Waker is called after a commit with the buckets in which messages were made. It must not block. It is called from
 	// several goroutines.
 	Waker func(buckets.Set)
-	// Made is called instead for messages of due incidents. Default: Waker with their buckets.
-	Made       func([]Made)
+	// NoteNew is called instead for messages of due incidents. Default: Waker with their buckets.
+	NoteNew    func([]NewMessage)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer // nil: none
 }
@@ -53,8 +53,8 @@ type Silences interface {
 	Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error)
 }
 
-// Made is a new message that may be sent now.
-type Made struct {
+// NewMessage is a message that may be sent now.
+type NewMessage struct {
 	Bucket      int
 	Application string
 	messages.New
@@ -153,8 +153,8 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 	if deps.Waker == nil {
 		deps.Waker = func(buckets.Set) {}
 	}
-	if deps.Made == nil {
-		deps.Made = func(made []Made) {
+	if deps.NoteNew == nil {
+		deps.NoteNew = func(made []NewMessage) {
 			var bs buckets.Set
 			for _, m := range made {
 				bs.Add(m.Bucket)

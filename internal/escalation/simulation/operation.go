@@ -31,23 +31,19 @@ var NextOfIncident = operation.Define[incidents.One, Foreseen](operation.Doc{Nam
 	Method: http.MethodGet, Path: "/v1/incidents/{id}/next", Needs: operation.Reader, Rule: operation.Confined,
 	Summary: "What happens next to an incident if nobody does anything; changes and sends nothing"})
 
-// nextTimeout limits the database time of one simulation.
-const nextTimeout = 10 * time.Second
-
 // NewNext binds NextOfIncident. next is Simulator.Next. incident reads an incident; one that does not exist is a
 // NotFound fault.
-func NewNext(next func(ctx context.Context, id incidents.ID) (Next, error), incident func(ctx context.Context, id incidents.ID) (incidents.Incident, error)) operation.Op[incidents.One, Foreseen] {
+func NewNext(next func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]Next, error), incident func(ctx context.Context, id incidents.ID) (incidents.Incident, error)) operation.Op[incidents.One, Foreseen] {
 	return NextOfIncident.By(func(ctx context.Context, by operation.Actor, one incidents.One) (out Foreseen, err error) {
-		ctx, cancel := context.WithTimeout(ctx, nextTimeout)
-		defer cancel()
 		of, err := incident(ctx, one.ID)
 		if err := by.Reached(of.Application, err); err != nil {
 			return out, err
 		}
-		found, err := next(ctx, one.ID)
+		all, err := next(ctx, []incidents.ID{one.ID})
 		if err != nil {
 			return out, err
 		}
+		found := all[one.ID]
 		out = Foreseen{At: operation.OrNull(found.At.UTC()), Step: found.Step, Pages: []ForeseenPage{},
 			Ends: found.Ends, Paused: found.Paused}
 		for _, p := range found.Pages {

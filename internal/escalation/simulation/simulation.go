@@ -92,7 +92,7 @@ const onCallRole = "oncall-"
 
 // noteUnpopulated adds a note if a calendar is not populated to the instant of a decision, once for each role of a
 // team.
-func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Progress, w escalation.Decided) error {
+func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Progress, w escalation.ExplainedChange) error {
 	if s.populated == nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) 
 
 // carryOut records the messages and lines of a decision. It returns when the incident is decided again: a sent message
 // makes the incident due at the end of its wait.
-func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
+func (s *simulation) carryOut(ctx context.Context, w escalation.ExplainedChange) (time.Time, error) {
 	next := w.DueAt
 	var err error
 	var held, ruled []incidents.Entry

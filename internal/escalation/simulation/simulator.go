@@ -50,8 +50,8 @@ type Populated interface {
 
 // Waiting reads incidents that wait for their next step.
 type Waiting interface {
-	// Ahead returns an incident as it would be decided now; a NotFound fault if there is no such incident.
-	Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error)
+	// Ahead returns incidents as they would be decided now. Incidents that do not exist are left out.
+	Ahead(ctx context.Context, ids []incidents.ID) ([]escalation.Due, error)
 }
 
 // SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, whose checks are then
@@ -166,12 +166,10 @@ func (s *Simulator) prepare(ctx context.Context, q Question) (*simulation, error
 		return nil, fmt.Errorf("read the default modes: %w", err)
 	}
 	run := &simulation{
-		limits: s.deps.Rules, days: map[users.ID]*floods.DayCount{},
-		Simulation: Simulation{Question: q,
-			Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
-		floods: map[escalation.AggregationKey]*floods.Flood{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
-		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
+		limits: s.deps.Rules, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
+		Simulation: Simulation{Question: q, Application: anyApplication(priorities)},
 	}
+	run.begin()
 	if err := s.load(ctx, run); err != nil {
 		return nil, err
 	}
@@ -184,6 +182,13 @@ func (s *Simulator) prepare(ctx context.Context, q Question) (*simulation, error
 	run.responders = oncall.NewRecent(simulatedKeep, s.deps.Reader.Responders)
 	run.decider = escalation.NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
 	return run, nil
+}
+
+// begin makes the memory of one incident.
+func (s *simulation) begin() {
+	s.floods, s.days = map[escalation.AggregationKey]*floods.Flood{}, map[users.ID]*floods.DayCount{}
+	s.counts, s.latest = map[users.ID]map[users.Mode]*messages.Window{}, map[int]escalation.RoundFact{}
+	s.beyond = map[string]bool{}
 }
 
 // load reads the plan and the application of the question.

@@ -249,8 +249,9 @@ func TestSimulateFailsIfACalendarDoesNotAnswer(t *testing.T) {
 // waiting is an incident whose next pages a simulator computes.
 type waiting escalation.Due
 
-func (w waiting) Ahead(context.Context, incidents.ID) (escalation.Due, error) {
-	return escalation.Due(w), nil
+func (w waiting) Ahead(context.Context, []incidents.ID) ([]escalation.Due, error) {
+	w.ID = 1
+	return []escalation.Due{escalation.Due(w)}, nil
 }
 
 func TestNextIsTheFirstPageOrTheEnd(t *testing.T) {
@@ -260,9 +261,9 @@ func TestNextIsTheFirstPageOrTheEnd(t *testing.T) {
 		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver,
 			Waiting: w})
 		require.NoError(t, err)
-		n, err := s.Next(t.Context(), 1)
+		n, err := s.Next(t.Context(), []incidents.ID{1})
 		require.NoError(t, err)
-		return n
+		return n[1]
 	}
 	w := waiting{PlanID: 3, ApplicationID: 5, CreatedAt: noon, DueAt: noon, ReadAt: noon, Active: true}
 	n := next(w)

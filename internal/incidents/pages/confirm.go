@@ -55,12 +55,12 @@ func (h Handlers) failChange(rw http.ResponseWriter, r *http.Request, id inciden
 }
 
 // confirmTakeover asks the reader before an incident is taken over from the person who acknowledged it.
-func (h Handlers) confirmTakeover(rw http.ResponseWriter, r *http.Request, done incidents.Acknowledged) {
-	r.PostForm.Set("replace", fmt.Sprint(done.OwnedBy))
+func (h Handlers) confirmTakeover(rw http.ResponseWriter, r *http.Request, id incidents.ID, owned *incidents.OwnedError) {
+	r.PostForm.Set("replace", fmt.Sprint(owned.Owner))
 	h.Pages.Render(rw, r, http.StatusConflict, "confirm", page.Offer{
-		Frame:   h.Pages.Frame(r, done.PreviousOwner+" has acknowledged this incident", "incidents"),
+		Frame:   h.Pages.Frame(r, owned.Name+" has acknowledged this incident", "incidents"),
 		Problem: "Nobody is paged for it any more. You can take it over; the timeline will say so.",
-		Action:  r.URL.Path, Fields: page.Fields(r.PostForm), Label: "Take over from " + done.PreviousOwner,
-		Leave: "Leave it to " + done.PreviousOwner, Back: fmt.Sprintf("/incidents/%d", done.ID),
+		Action:  r.URL.Path, Fields: page.Fields(r.PostForm), Label: "Take over from " + owned.Name,
+		Leave: "Leave it to " + owned.Name, Back: fmt.Sprintf("/incidents/%d", id),
 	})
 }

@@ -21,6 +21,8 @@ const (
 	maxName    = 60   // characters of the name of a label or link
 	maxValue   = 300  // characters of a label
 	maxAddress = 2000 // bytes of a link
+	maxMembers = 20   // members of the details of an event
+	maxMember  = 2000 // characters of one of them, and of the description of an alert
 )
 
 // label is a named value of an alert.
@@ -33,7 +35,9 @@ type link struct{ Text, URL string }
 type facts struct {
 	Summary string
 	Labels  []label
-	More    int // labels that are not shown
+	More    int     // labels that are not shown
+	Details []label // custom_details of PagerDuty's clients
+	Cut     int     // details that are not shown
 	Links   []link
 }
 
@@ -96,6 +100,7 @@ func readFacts(raw json.RawMessage, title string) facts {
 	f.listedImages(c["images"])
 	f.label(labels)
 	f.Summary = summary(title, append([]object{c}, notes...))
+	f.details(firstObject(c.within("payload").within("custom_details"), c.within("details"))) // v2, v1
 	slices.SortStableFunc(f.Links, func(a, b link) int { return cmp.Compare(rank(a), rank(b)) })
 	f.Links = f.Links[:min(len(f.Links), maxLinks)]
 	return f
@@ -126,6 +131,34 @@ func (f *facts) label(o object) {
 		}
 		f.Labels = append(f.Labels, label{humanize.Shorten(name, maxName), humanize.Shorten(value, maxValue)})
 	}
+}
+
+// details adds the members of o in any shape. Addresses become links.
+func (f *facts) details(o object) {
+	f.linksOf(o)
+	for _, name := range o.names() {
+		value := cmp.Or(o.text(name), nested(o[name]))
+		if value == "" || value == f.Summary || address(value) != "" {
+			continue
+		}
+		if len(f.Details) == maxMembers {
+			f.Cut++
+			continue
+		}
+		f.Details = append(f.Details, label{humanize.Shorten(name, maxName), humanize.Shorten(value, maxMember)})
+	}
+}
+
+// nested returns a list or object that is not empty as JSON without spaces; "" for other values.
+func nested(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || json.Compact(&b, raw) != nil {
+		return ""
+	}
+	if text := b.String(); text != "{}" && text != "[]" {
+		return text
+	}
+	return ""
 }
 
 // linksOf adds the members of o that are addresses.
@@ -220,6 +253,7 @@ func summary(title string, in []object) string {
 type alertView struct {
 	Firing bool
 	Text   string
+	Detail string  // the description, if Text is not the whole of it
 	Labels []label // that the alerts of the group do not share
 }
 
@@ -261,6 +295,9 @@ func viewAlerts(all []incidents.Alert) alertsView {
 		row := alertView{Firing: a.Firing,
 			Text: humanize.Shorten(cmp.Or(notes.text("summary"), notes.text("title"), notes.text("description"),
 				labels[i].text("alertname")), maxValue)}
+		if about := cmp.Or(notes.text("description"), notes.text("message")); about != row.Text {
+			row.Detail = humanize.Shorten(about, maxMember)
+		}
 		for _, name := range labels[i].names() {
 			value := labels[i].text(name)
 			if shared[label{name, value}] < len(all) && len(row.Labels) < maxAlertLabels {

@@ -14,18 +14,21 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/incidents/reviews"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	pagesnotifications "github.com/iris-oncall/iris/internal/notifications/pages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 type entryView struct {
-	Kind incidents.EntryKind
-	At   time.Time
-	Text string
-	By   string
+	Kind  incidents.EntryKind
+	At    time.Time
+	Text  string
+	Actor string
+	By    string // the actor, if the text does not name it
 }
 
 type bodyView struct {
@@ -53,7 +56,10 @@ type incidentPage struct {
 	SnoozeZone string
 	Roles      []page.Option // of people to page
 	Priorities []page.Option
-	Commented  bool // the reader has just added a comment: the browser deletes its draft
+	Told       pagesnotifications.Told
+	Review     *reviews.Review // nil = nobody has written it
+	Over       bool            // resolved or closed: a review can be made
+	Commented  bool            // the reader has just added a comment: the browser deletes its draft
 	// Refusal is why an action was refused; Action is the last part of its address, and Typed has its values.
 	Refusal page.Refusal
 	Action  string
@@ -106,6 +112,14 @@ func (h Handlers) showIncident(rw http.ResponseWriter, r *http.Request, id incid
 	v.Frame, v.I, v.Live, v.Open = h.Pages.Frame(r, body.I.Title, "incidents"), body.I, live, !body.I.Resolved
 	v.Offer = r.URL.Query().Get("offer") == "acknowledge"
 	v.Undo = body.I.Resolved && h.mayUndo(r, id)
+	v.Over = body.I.State == string(incidents.StateResolved) || body.I.State == string(incidents.StateClosed)
+	if v.Told, err = h.Told(r, id); err == nil {
+		v.Review, err = h.review(r, id)
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
 	v.SnoozeZone, v.Priorities = page.Zone(r).String(), page.Options(users.Priorities...)
 	if v.Open && !v.ReadOnly {
 		if v.Roles, err = h.roles(r); err != nil {
@@ -119,6 +133,15 @@ func (h Handlers) showIncident(rw http.ResponseWriter, r *http.Request, id incid
 		status = v.Refusal.Status
 	}
 	h.Pages.Render(rw, r, status, "incident", v)
+}
+
+// review reads the review of an incident; nil = nobody has written it.
+func (h Handlers) review(r *http.Request, id incidents.ID) (*reviews.Review, error) {
+	found, err := h.Reviews.Get.Do(r.Context(), page.Actor(r), reviews.One{Incident: id})
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return &found, err
 }
 
 func incidentID(r *http.Request) (incidents.ID, error) {
@@ -158,7 +181,7 @@ func (h Handlers) body(r *http.Request, id incidents.ID) (bodyView, error) {
 	body := bodyView{I: viewIncident(i), Facts: readFacts(i.Context, i.Title()), Alerts: viewAlerts(alerts),
 		Steps:  h.Steps(ctx, i.PlanID),
 		People: byPerson(sent), Context: indented(i.Context), ReadOnly: page.Reader(r).ReadOnly}
-	body.Next, body.OlderMessages = h.next(r, body.I), older
+	body.Next, body.OlderMessages = h.next(r, i)[id], older
 	for _, child := range children {
 		body.Merged = append(body.Merged, viewIncident(child))
 	}
@@ -173,7 +196,7 @@ const recentEntries = 30
 func viewTimeline(entries []incidents.Entry) (earlier, recent []entryView) {
 	all := make([]entryView, 0, len(entries))
 	for _, e := range entries {
-		v := entryView{Kind: e.Kind, At: e.At, Text: e.Text}
+		v := entryView{Kind: e.Kind, At: e.At, Text: e.Text, Actor: e.Actor}
 		if e.Kind == incidents.EntryComment || !strings.Contains(e.Text, e.Actor) { // most texts name the person
 			v.By = e.Actor
 		}

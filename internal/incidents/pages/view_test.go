@@ -113,14 +113,27 @@ func TestLongTimelinesAreFolded(t *testing.T) {
 func TestWhatComesNext(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1e9, 0)
-	var a simulation.Foreseen
-	require.Empty(t, viewNext(a).Text)
-	require.NoError(t, json.Unmarshal([]byte(`{"at":"2001-09-09T01:46:40Z","step":2,"pages":[{"target":"omar","mode":"call"},{"target":"a","mode":"sms"},{"target":"b","mode":"sms"},{"target":"c","mode":"sms"}]}`), &a))
-	v := viewNext(a)
-	require.Equal(t, "Step 2: omar by call, a by sms, b by sms and 1 further page", v.Text)
-	require.True(t, v.At.Equal(at))
-	require.Contains(t, viewNext(simulation.Foreseen{Ends: true}).Text, "The plan ends")
-	require.Contains(t, viewNext(simulation.Foreseen{Paused: true}).Text, "paused")
+	active := incidents.Incident{Active: true, CurrentStep: 1}
+	to := func(target string, mode users.Mode) simulation.SimulatedPage {
+		return simulation.SimulatedPage{New: messages.New{Target: target, Mode: mode}}
+	}
+	pages := []simulation.SimulatedPage{to("omar", "call"), to("a", "sms"), to("b", "sms"), to("c", "sms")}
+	for want, c := range map[string]struct {
+		i incidents.Incident
+		n simulation.Next
+	}{
+		"Step 2: omar by call": {active, simulation.Next{At: at, Step: 2, Pages: pages[:1]}},
+		"Step 2: omar by call, a by sms, b by sms and 1 further page": {active, simulation.Next{At: at, Step: 2, Pages: pages}},
+		"The plan ends. Nobody else is paged after that":              {active, simulation.Next{At: at, Ends: true}},
+		"The snooze ends and the plan begins again":                   {incidents.Incident{SnoozedUntil: at}, simulation.Next{}},
+		"The silence ends. If the alert still fires, the plan begins": {incidents.Incident{SilencedUntil: at}, simulation.Next{}},
+	} {
+		require.Equal(t, nextView{want, at}, viewNext(c.i, c.n))
+	}
+	require.Contains(t, viewNext(active, simulation.Next{Paused: true}).Text, "paused")
+	require.Zero(t, viewNext(active, simulation.Next{}))
+	require.Zero(t, viewNext(incidents.Incident{Owner: "ann"}, simulation.Next{}))
+	require.Zero(t, viewNext(incidents.Incident{Resolved: true, SnoozedUntil: at}, simulation.Next{}))
 }
 
 func TestChangesLeadBackOnlyToPagesOfIncidents(t *testing.T) {

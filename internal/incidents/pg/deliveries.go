@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -56,8 +56,10 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 		}
 		if r.OpenID != 0 {
 			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: BucketOf(r.OpenID), Known: true,
-				Facts:    r.DedupFacts,
-				Severity: r.Severity, Repage: r.Repage}
+				Severity: r.Severity, Repage: r.Repage, Grouped: r.Grouped}
+			if string(r.DedupFacts) != "null" {
+				f.open.Facts = r.DedupFacts
+			}
 		}
 		if r.Untouched {
 			delivered.Ids, delivered.Facts = append(delivered.Ids, r.OpenID), append(delivered.Facts,
@@ -126,13 +128,13 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 		if err := q.TouchIncident(ctx, id); err != nil {
 			return held, err
 		}
-		return held, AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
+		return held, AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+incidents.Brief(ago)+
 			" after the resolve"+holdText(n.Late))
 	})
 }
 
 func holdText(l incidents.Late) string {
-	return ": it is held, and escalation starts in " + brief(l.Hold) + " unless a resolve follows"
+	return ": it is held, and escalation starts in " + incidents.Brief(l.Hold) + " unless a resolve follows"
 }
 
 // errHeldElsewhere says that another server holds the delivery, or that the resolve is forgotten.
@@ -221,51 +223,90 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 		if err != nil {
 			return restarted, err
 		}
-		status := StatusOf(row.Incident)
-		if _, err := status.After(incidents.News); err != nil {
-			return restarted, err
-		}
-		known, err := knownAlerts(ctx, q, id)
-		if err != nil {
-			return restarted, err
-		}
-		if err := q.PutAlerts(ctx, alertColumns(d.Alerts).of(id)); err != nil {
-			return restarted, err
-		}
-		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: id, Context: string(d.Context), Facts: string(d.Facts),
-			Severity: d.Severity})
-		if err != nil {
-			return restarted, err
-		}
-		line, added := "", d.Late.New(d.Alerts, known)
-		if status.State() == incidents.StateExhausted {
-			restarted, line, err = restart(ctx, q, id, row, added)
-			if err != nil {
-				return restarted, err
-			}
-		}
-		if changed > 0 && d.Text != "" {
-			text := d.Text
-			if line == "" {
-				text += "; nobody is paged again"
-			}
-			if err := AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
-				return restarted, err
-			}
-			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Rose) && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
-				if err := News(ctx, q, int64(id)); err != nil {
-					return restarted, err
-				}
-			}
-		}
-		if line != "" {
-			err = AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
-		}
-		if err == nil && (changed > 0 || line != "") {
-			err = q.TouchIncident(ctx, id)
-		}
-		return restarted, err
+		return update(ctx, q, row, d)
 	})
+}
+
+// update is Update for a locked incident.
+func update(ctx context.Context, q *db.Queries, row db.LockForDeliveryRow, d incidents.Delivery) (restarted bool, err error) {
+	id, status := row.Incident.ID, StatusOf(row.Incident)
+	if _, err := status.After(incidents.News); err != nil {
+		return restarted, err
+	}
+	known, err := knownAlerts(ctx, q, id)
+	if err != nil {
+		return restarted, err
+	}
+	if err := q.PutAlerts(ctx, alertColumns(d.Alerts).of(id)); err != nil {
+		return restarted, err
+	}
+	changed, err := setFacts(ctx, q, id, d)
+	if err != nil {
+		return restarted, err
+	}
+	rerouted, starts, err := reroute(ctx, q, row, d)
+	if err != nil || rerouted {
+		return starts, err
+	}
+	line, added := "", d.Late.New(d.Alerts, known)
+	switch {
+	case status.State() == incidents.StateExhausted:
+		restarted, line, err = restart(ctx, q, id, row, added)
+	case d.Event != nil && added > 0 && status.State() == incidents.StateAcknowledged && row.Incident.OwnerID == nil:
+		restarted, line = true, "escalation starts again: the source acknowledged other alerts only"
+		_, err = StartAgain(ctx, q, incidents.Reopen, db.SetStatesParams{}, row.Incident)
+	}
+	if err != nil {
+		return restarted, err
+	}
+	if changed > 0 && d.Text != "" {
+		text := d.Text
+		if line == "" {
+			text += "; nobody is paged again"
+		}
+		if err := AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
+			return restarted, err
+		}
+	}
+	told := changed > 0 && (d.Text != "" || d.Event != nil) && (added > 0 || d.Rose)
+	if told && status.State() == incidents.StateAcknowledged && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
+		if err := News(ctx, q, int64(id)); err != nil {
+			return restarted, err
+		}
+	}
+	if line != "" {
+		err = AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
+	}
+	if err == nil && (changed > 0 || line != "") {
+		err = q.TouchIncident(ctx, id)
+	}
+	return restarted, err
+}
+
+// setFacts stores the facts, context and severity of a delivery. The result is 0 if the facts are known.
+func setFacts(ctx context.Context, q *db.Queries, id incidents.ID, d incidents.Delivery) (changed int64, err error) {
+	if d.Event == nil {
+		return q.SetFacts(ctx, db.SetFactsParams{ID: id, Context: string(d.Context), Facts: string(d.Facts), Severity: d.Severity})
+	}
+	changed, err = q.PutGroupedEvent(ctx, db.PutGroupedEventParams{IntegrationID: d.Event.Integration,
+		DedupKey: shortKey(d.Event.Key), IncidentID: id, Facts: string(d.Facts)})
+	if err != nil || changed == 0 && d.Severity == "" {
+		return changed, err
+	}
+	return max(changed, 1), changeContext(ctx, q, id, d.Severity, d.Event.Alert.Join)
+}
+
+// changeContext replaces the context of a locked incident by a function of it.
+func changeContext(ctx context.Context, q *db.Queries, id incidents.ID, severity string, change func(json.RawMessage) (json.RawMessage, error)) error {
+	before, err := q.ContextForDelivery(ctx, id)
+	if err != nil {
+		return postgres.IgnoreNoRows(err)
+	}
+	after, err := change(before.Context)
+	if err != nil {
+		return err
+	}
+	return q.SetGroupContext(ctx, db.SetGroupContextParams{IncidentID: id, Context: string(after), Severity: severity})
 }
 
 // restart restarts the escalation of an exhausted incident, now or with a timer, if a delivery with so many new alerts
@@ -296,8 +337,8 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 			return false, "", err
 		}
 		return false, fmt.Sprintf("%s: escalation starts again in %s (at most every %s and %d times a day)", why,
-			brief(at.Sub(clock)),
-			brief(incidents.RestartPause), incidents.RestartsPerDay), nil
+			incidents.Brief(at.Sub(clock)),
+			incidents.Brief(incidents.RestartPause), incidents.RestartsPerDay), nil
 	}
 	_, err = StartAgain(ctx, q, incidents.News, db.SetStatesParams{}, row.Incident)
 	return true, "escalation starts again: " + why, err
@@ -313,30 +354,55 @@ func planKey(n incidents.New, plan string) string {
 }
 
 // AcknowledgeByKey ends the escalation of the open incident with the integration and key, because its source
-// acknowledged it. Nobody becomes its owner. An acknowledged incident is unchanged. It returns false if none is open.
-// c.IDs is ignored.
+// acknowledged it. Nobody becomes its owner. An acknowledged incident is unchanged. An incident of several events
+// escalates until its source has acknowledged all that fire. It returns false if none is open. c.IDs is ignored.
 func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c incidents.Change) (incidents.ID, bool, error) {
-	open, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidentOfPlan, db.OpenIncidentOfPlanParams{
-		ApplicationID: n.ApplicationID, Plan: planKey(n, ""), DedupKey: shortKey(n.DedupKey),
+	var open openOfKey
+	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		open, err = openByKey(ctx, q, n, "")
+		return err
 	})
-	if err = postgres.IgnoreNoRows(err); err != nil || open == 0 {
+	if err != nil || open.id == 0 {
 		return 0, false, err
 	}
-	return open, true, i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.LockForDelivery(ctx, open)
+	return open.id, true, i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		also, err := openByEvent(ctx, q, n)
 		if err != nil {
 			return err
 		}
-		t, err := StatusOf(row.Incident).After(incidents.AcknowledgeAtSource)
-		if err != nil || !t.Changes() {
-			return err
+		for _, one := range open.and(also) {
+			row, err := q.LockForDelivery(ctx, one.id)
+			if err != nil {
+				return err
+			}
+			if one.grouped {
+				done, err := acknowledgeAlert(ctx, q, c, row.Incident, n)
+				if err != nil {
+					return err
+				}
+				if !done {
+					continue
+				}
+			}
+			if err := acknowledgeAtSource(ctx, q, c, row.Incident); err != nil {
+				return err
+			}
 		}
-		bySource := true
-		if _, err := Transit(ctx, q, incidents.AcknowledgeAtSource, db.SetStatesParams{BySource: &bySource}, row.Incident); err != nil {
-			return err
-		}
-		return AddEntry(ctx, q, open, incidents.EntryAcknowledged, c.Actor, "acknowledged at the source"+byWay(c, ""))
+		return nil
 	})
+}
+
+// acknowledgeAtSource ends the escalation of a locked incident that its source acknowledged.
+func acknowledgeAtSource(ctx context.Context, q *db.Queries, c incidents.Change, row db.Incident) error {
+	t, err := StatusOf(row).After(incidents.AcknowledgeAtSource)
+	if err != nil || !t.Changes() {
+		return err
+	}
+	bySource := true
+	if _, err := Transit(ctx, q, incidents.AcknowledgeAtSource, db.SetStatesParams{BySource: &bySource}, row); err != nil {
+		return err
+	}
+	return AddEntry(ctx, q, row.ID, incidents.EntryAcknowledged, c.Actor, "acknowledged at the source"+byWay(c, ""))
 }
 
 // ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or
@@ -345,11 +411,10 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 // only its alerts are resolved. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key, scope := shortKey(n.DedupKey), planKey(n, plan)
-	var open, last incidents.ID
+	var open openOfKey
+	var last incidents.ID
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope,
-			DedupKey: key})
-		if err = postgres.IgnoreNoRows(err); err != nil || open != 0 {
+		if open, err = openByKey(ctx, q, n, plan); err != nil || open.id != 0 {
 			return err
 		}
 		last, err = q.LastResolvedOfPlan(ctx, db.LastResolvedOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope,
@@ -359,10 +424,10 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 	switch {
 	case err != nil:
 		return 0, false, err
-	case open == 0:
+	case open.id == 0:
 		ended := false
 		if last != 0 {
-			if ended, err = i.endHold(ctx, last, c); err != nil {
+			if ended, err = i.endHold(ctx, last, key, c); err != nil {
 				return last, ended, err
 			}
 		}
@@ -371,16 +436,37 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 		}
 		// The firing delivery may have opened the incident between the look and the memory.
 		err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope,
-				DedupKey: key})
-			return postgres.IgnoreNoRows(err)
+			open, err = openByKey(ctx, q, n, plan)
+			return err
 		})
-		if err != nil || open == 0 {
+		if err != nil || open.id == 0 {
 			return last, ended, err
 		}
 	}
-	c.IDs = []incidents.ID{open}
-	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+	if err := i.resolveOpen(ctx, n, c, open); err != nil {
+		return open.id, false, err
+	}
+	var also openOfKey
+	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		also, err = openByEvent(ctx, q, n)
+		return err
+	})
+	for _, one := range open.and(also)[1:] {
+		err = cmp.Or(err, i.resolveOpen(ctx, n, c, one))
+	}
+	return open.id, err == nil, err
+}
+
+// resolveOpen resolves the open incident of a key, or ends the alert with the key.
+func (i *Incidents) resolveOpen(ctx context.Context, n incidents.New, c incidents.Change, open openOfKey) error {
+	c.IDs = []incidents.ID{open.id}
+	_, err := i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+		if open.grouped && len(before) == 1 {
+			over, err := resolveAlert(ctx, q, c, before[0].row, n)
+			if err != nil || !over {
+				return err
+			}
+		}
 		if len(before) == 1 && StatusOf(before[0].row).State() == incidents.StateMerged {
 			return resolveMerged(ctx, q, c, before[0], n)
 		}
@@ -390,9 +476,45 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 		if _, err := endAlerts(ctx, q, c.IDs[0], n.Alerts); err != nil {
 			return err
 		}
-		return q.NoteResolvedGroup(ctx, open)
+		return q.NoteResolvedGroup(ctx, open.id)
 	})
-	return c.IDs[0], err == nil, err
+	return err
+}
+
+// openOfKey is the open incident of a key; id 0 = none. grouped: the key is that of one of its events.
+type openOfKey struct {
+	id      incidents.ID
+	grouped bool
+}
+
+// openByKey finds the open incident of a delivery. With an integration the plan is ignored.
+func openByKey(ctx context.Context, q *db.Queries, n incidents.New, plan string) (openOfKey, error) {
+	key := shortKey(n.DedupKey)
+	id, err := q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: planKey(n, plan),
+		DedupKey: key})
+	if err = postgres.IgnoreNoRows(err); err != nil || id != 0 || n.Integration == 0 {
+		return openOfKey{id: id}, err
+	}
+	return openByEvent(ctx, q, n)
+}
+
+// openByEvent finds the open incident that has an event with the key as one of its alerts.
+func openByEvent(ctx context.Context, q *db.Queries, n incidents.New) (openOfKey, error) {
+	if n.Integration == 0 {
+		return openOfKey{}, nil
+	}
+	id, err := q.OpenIncidentOfEvent(ctx, db.OpenIncidentOfEventParams{IntegrationID: n.Integration,
+		DedupKey: shortKey(n.DedupKey), ApplicationID: n.ApplicationID})
+	return openOfKey{id: id, grouped: id != 0}, postgres.IgnoreNoRows(err)
+}
+
+// and returns the incident and, if it is another one, that of which an event with the key is an alert. A key has two if
+// servers with different rules received the event at the same time.
+func (o openOfKey) and(event openOfKey) []openOfKey {
+	if event.id == 0 || event.id == o.id {
+		return []openOfKey{o}
+	}
+	return []openOfKey{o, event}
 }
 
 // endAlerts stores the alerts of a delivery that resolves an incident, and ends the alerts that it does not name: many
@@ -405,11 +527,19 @@ func endAlerts(ctx context.Context, q *db.Queries, id incidents.ID, alerts []inc
 }
 
 // endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.
-func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Change) (ended bool, err error) {
+func (i *Incidents) endHold(ctx context.Context, id incidents.ID, key string, c incidents.Change) (ended bool, err error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (ended bool, err error) {
 		ended = false
 		if _, err := q.LockForDelivery(ctx, id); err != nil {
 			return ended, err
+		}
+		waits, others, err := leaveHold(ctx, q, id, key)
+		switch {
+		case err != nil || others && !waits:
+			return ended, err
+		case others:
+			return true, AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor,
+				"a resolve followed one of the late firing deliveries: the others wait")
 		}
 		dropped, err := q.DropTimers(ctx, []int64{int64(id)})
 		if err != nil || len(dropped) == 0 || dropped[0].Reason != TimerLate {
@@ -422,6 +552,21 @@ func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Ch
 		return ended, AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor,
 			"a resolve followed the late firing delivery: nobody is paged")
 	})
+}
+
+// leaveHold takes an event out of the wait of an incident of several events. It returns whether the event waited, and
+// whether others wait still. Of another incident it returns false.
+func leaveHold(ctx context.Context, q *db.Queries, id incidents.ID, key string) (waits, others bool, err error) {
+	held, err := q.HeldEventsOfGroup(ctx, id)
+	if err = postgres.IgnoreNoRows(err); err != nil {
+		return false, false, err
+	}
+	left := slices.DeleteFunc(slices.Clone(held), func(fingerprint string) bool { return fingerprint == key })
+	waits, others = len(left) < len(held), len(left) > 0
+	if waits && others {
+		err = q.SetHeldEventsOfGroup(ctx, db.SetHeldEventsOfGroupParams{IncidentID: id, Fingerprints: left})
+	}
+	return waits, others, err
 }
 
 // dropTimers deletes the timers of incidents that a person or program answers. It returns true for incidents that had
@@ -507,16 +652,4 @@ func firing(alerts []incidents.Alert) []string {
 		}
 	}
 	return out
-}
-
-// brief formats a duration in whole seconds: 6m, 1m30s.
-func brief(d time.Duration) string {
-	s := d.Round(time.Second).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

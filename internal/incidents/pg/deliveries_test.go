@@ -226,6 +226,33 @@ func TestAPersonsChangeEndsTheWaitOfALateFiring(t *testing.T) {
 	}
 }
 
+// A timer that an event without alerts set names none.
+func TestALateFiringWithoutAlertsEscalatesToo(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	id := g.deliver(g.grouped("a")).ID
+	g.end("a")
+	g.Exec(`insert into incident_timers (incident_id, due_at, reason, fingerprints) values ($1, now(), 'late firing', '{}')`, id)
+	g.Later(time.Minute)
+	g.Pass()
+	require.Equal(t, incidents.StateEscalating, g.stateOf(id))
+}
+
+func TestALateEventEscalatesOnlyWhereItIs(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	id := g.deliver(g.grouped("a")).ID
+	g.end("a")
+	g.moveGroups(-time.Hour)
+	other := g.deliver(g.grouped("a"))
+	require.NotEqual(t, id, other.ID)
+	g.Exec(`insert into incident_timers (incident_id, due_at, reason, fingerprints) values ($1, now(), 'late firing', '{a}')`, id)
+	g.Later(time.Minute)
+	g.Pass()
+	require.Equal(t, incidents.StateResolved, g.stateOf(id))
+	require.Contains(t, g.lastLine(id), "its event has another incident")
+}
+
 func TestALateFiringIsNotEscalatedWhenItsGroupIsOpenAgain(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)

@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,26 +21,32 @@ import (
 // Incidents stores incidents as people and programs see them. engine.Runner escalates them. Every change is durable
 // when its method returns; the caller wakes the processors afterwards. It is safe for concurrent use.
 type Incidents struct {
-	db      *postgres.DB
-	opening *postgres.Batches[incidents.New, openResult]
-	finding *postgres.Batches[incidents.New, foundKey]
+	db       *postgres.DB
+	opening  *postgres.Batches[incidents.New, openResult]
+	finding  *postgres.Batches[incidents.New, foundKey]
+	counting *turns // of events that are counted or grouped
 }
 
 // New returns the adapter over d.
 func New(d *postgres.DB) *Incidents {
-	i := &Incidents{db: d}
+	i := &Incidents{db: d, counting: newTurns(countRuns)}
 	i.opening = postgres.NewBatches(d, openBatch, openFlushes, i.openAll)
 	i.finding = postgres.NewBatches(d, openBatch, findRuns, i.findAll)
 	return i
 }
 
+// incidentSelection reads the end of the silence. The stored instant is the spread one at which the processors release the
+// incident: see ReleaseOfSilence.
 const incidentSelection = `select i.id, i.bucket, i.plan_id, p.name, i.application_id, a.name, i.created_at, i.updated_at,
     i.active, i.resolved, coalesce(u.name, ''), i.current_step, i.reopen_count, %CONTEXT%, coalesce(a.title_variable, ''),
-    coalesce(i.source_acknowledged, false), i.snoozed_until, i.silenced_until, i.closed_at, coalesce(i.merged_into, 0),
-    coalesce(s.name, ''), coalesce(i.silence_id, 0)
+    coalesce(i.source_acknowledged, false), i.snoozed_until,
+    i.silenced_until - (i.id * 7919 % 121) * interval '1 second', i.closed_at, coalesce(i.merged_into, 0),
+    coalesce(s.name, ''), coalesce(i.silence_id, 0), coalesce(t.name, '')
 from incidents i
 join plans p on p.id = i.plan_id
 join applications a on a.id = i.application_id
+left join plan_owners o on o.name_key = lower(p.name)
+left join teams t on t.id = coalesce(o.team_id, a.team_id)
 left join users u on u.id = i.owner_id
 left join integrations s on s.id = i.integration_id
 left join incident_contexts c on c.incident_id = i.id
@@ -77,6 +84,8 @@ var incidentColumns = map[string]postgres.Column{
 	// Not c.context: the planner expects few matches, and would read all contexts for each period of a search.
 	"context": {Expr: "(select t.context::text from incident_contexts t where t.incident_id = i.id)",
 		Kind: filters.Text},
+	"text": {Expr: "(select concat_ws(' ', t.context::text, i.dedup_key) from incident_contexts t where t.incident_id = i.id)",
+		Kind: filters.Text},
 	"owner_id":     {Expr: "i.owner_id", Kind: filters.Int},
 	"current_step": {Expr: "i.current_step", Kind: filters.Int},
 	targetUser: {Expr: "m.user_id", Kind: filters.Int, Within: `i.id = any(array(
@@ -112,14 +121,7 @@ func incidentList(q filters.Query) (sql string, args []any, err error) {
 		selection += newestIncidents
 	}
 	l := postgres.NewListQuery("ListIncidents", selection).Tagged("incident", "i.id")
-	q.Conditions = slices.DeleteFunc(slices.Clone(q.Conditions), func(c filters.Condition) bool {
-		if c.Field == ofTeams {
-			l.Where("i.application_id = any(" + l.Arg(c.Values[0]) + "::bigint[]) or i.plan_id = any(" +
-				l.Arg(c.Values[1]) + "::bigint[])")
-		}
-		return c.Field == ofTeams
-	})
-	if err := l.Filter(q, incidentColumns); err != nil {
+	if err := addConditions(l, q); err != nil {
 		return "", nil, err
 	}
 	sql, args = l.Order(q.Limit, "i.created_at", "i.id")
@@ -128,6 +130,72 @@ func incidentList(q filters.Query) (sql string, args []any, err error) {
 		sql, args = l.Order(q.Limit, "i.created_at", "i.id")
 	}
 	return sql, args, nil
+}
+
+// addConditions adds the conditions of q. Names in q must be replaced by ids.
+func addConditions(l *postgres.ListQuery, q filters.Query) error {
+	q.Conditions = slices.DeleteFunc(slices.Clone(q.Conditions), func(c filters.Condition) bool {
+		where, ok := specialConditions[c.Field]
+		if ok {
+			where(l, c.Values)
+		}
+		return ok
+	})
+	return l.Filter(q, incidentColumns)
+}
+
+// specialConditions add the conditions that are not comparisons of a column, by field.
+var specialConditions = map[string]func(l *postgres.ListQuery, values []any){
+	ofTeams: func(l *postgres.ListQuery, values []any) {
+		l.Where("i.application_id = any(" + l.Arg(values[0]) + "::bigint[]) or i.plan_id = any(" +
+			l.Arg(values[1]) + "::bigint[])")
+	},
+	ofTeam: func(l *postgres.ListQuery, values []any) {
+		l.Where("i.plan_id = any(" + l.Arg(values[1]) + "::bigint[]) or i.application_id = any(" + l.Arg(values[0]) +
+			`::bigint[]) and not exists (
+    select from plans p join plan_owners o on o.name_key = lower(p.name) where p.id = i.plan_id)`)
+	},
+	incidents.FieldLabel: func(l *postgres.ListQuery, values []any) { // see incidents.Labels
+		name, texts := l.Arg(values[0])+"::text", ""
+		for _, group := range slices.Backward(incidents.LabelGroups) {
+			texts += "t.context -> '" + group + "' ->> " + name + ", "
+		}
+		l.Where("(select coalesce(" + texts + "t.context ->> " + name + ", case " + name +
+			" when 'severity' then t.severity end) from incident_contexts t where t.incident_id = i.id) = " +
+			l.Arg(values[1]) + "::text")
+	},
+}
+
+// countWithin is how long CountUpTo waits for the database.
+const countWithin = 150*time.Millisecond + filters.Margin
+
+// CountUpTo counts the incidents that match each of the queries, up to a limit. Counts that take too long are an
+// Unavailable fault.
+func (i *Incidents) CountUpTo(ctx context.Context, limit int, queries ...filters.Query) ([]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, countWithin)
+	defer cancel()
+	l := postgres.NewListQuery("CountIncidentsUpTo", "select 0, 0 where false")
+	for k, q := range queries {
+		q, err := withIDs(ctx, i.db, q)
+		if err != nil {
+			return nil, err
+		}
+		l.SQL.WriteString("\nunion all\nselect " + strconv.Itoa(k) + ", count(*) from (select from incidents i left join incident_contexts c on c.incident_id = i.id\nwhere true")
+		if err := addConditions(l, q); err != nil {
+			return nil, err
+		}
+		l.SQL.WriteString("\nlimit " + l.Arg(limit) + "::int) x")
+	}
+	out := make([]int, len(queries))
+	_, err := postgres.List(ctx, i.db, l.SQL.String(), l.Args, func(row pgx.CollectableRow) (k int, err error) {
+		n := 0
+		err = row.Scan(&k, &n)
+		if err == nil {
+			out[k] = n
+		}
+		return k, err
+	})
+	return out, err
 }
 
 // Get returns an incident; a NotFound fault when there is none.
@@ -147,7 +215,7 @@ func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
 	var snoozed, silenced, closed *time.Time
 	err = row.Scan(&n.ID, &n.Bucket, &n.PlanID, &n.Plan, &n.ApplicationID, &n.Application, &n.CreatedAt, &n.UpdatedAt,
 		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.Severity, &n.TitleVariable,
-		&n.SourceAcknowledged, &snoozed, &silenced, &closed, &n.MergedInto, &n.Integration, &n.Silence)
+		&n.SourceAcknowledged, &snoozed, &silenced, &closed, &n.MergedInto, &n.Integration, &n.Silence, &n.Team)
 	n.Context = body
 	n.SnoozedUntil, n.SilencedUntil, n.ClosedAt = postgres.Deref(snoozed), postgres.Deref(silenced), postgres.Deref(closed)
 	if n.UpdatedAt.Sub(n.CreatedAt) < untouched {

@@ -77,6 +77,12 @@ func TestListsOfOpenIncidentsReadFewIncidents(t *testing.T) {
 	few(equal("resolved", 0))
 	few(equal("active", 1))
 	few(equal("resolved", 0), equal("closed", 0))
+	counts, err := pg.New(d).CountUpTo(t.Context(), 3,
+		filters.Query{Conditions: []filters.Condition{equal("resolved", 0), equal("closed", 0)}},
+		filters.Query{Conditions: []filters.Condition{equal("active", 1)}},
+		filters.Query{Conditions: []filters.Condition{filters.Equal("owner", "nobody")}})
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 2, 0}, counts)
 	fill(t, d, `update incidents set resolved = false, closed_at = now() where resolved`)
 	few(equal("resolved", 0), equal("closed", 0))
 }

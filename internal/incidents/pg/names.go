@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
@@ -17,6 +18,10 @@ var tables = map[string]string{"plan": "plans", "application": "applications", "
 // ofTeams is a condition with two lists, the numbers of applications and of plans: an incident has one of either. It
 // replaces "teams_of", the number of a person whose teams own the application or the plan, or are paged by the plan.
 const ofTeams = "of teams"
+
+// ofTeam is a condition with two lists, the numbers of applications and of plans: an incident has one of the plans, or
+// one of the applications and a plan that no team owns. It replaces incidents.FieldTeam.
+const ofTeam = "of team"
 
 // targetUser is a condition with the number of the person whose name a condition on "target" has.
 const targetUser = "target_user_id"
@@ -43,6 +48,15 @@ func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Quer
 				return q, err
 			}
 			c = filters.Condition{Field: ofTeams, Op: filters.In, Values: []any{found.Applications, found.Plans}}
+		}
+		if c.Field == incidents.FieldTeam {
+			name, _ := c.Values[0].(string)
+			found, err := postgres.Query(ctx, d, (*db.Queries).OwnedByTeam, db.OwnedByTeamParams{Team: name,
+				None: name == incidents.NoTeam})
+			if err != nil {
+				return q, err
+			}
+			c = filters.Condition{Field: ofTeam, Op: filters.In, Values: []any{found.Applications, found.Plans}}
 		}
 		if table, ok := tables[c.Field]; ok {
 			ids, err := named(ctx, d, table, c)

@@ -37,16 +37,25 @@ type openResult struct {
 
 // Open opens an incident and returns when it is durable: row, context, dynamic targets and first line of the timeline
 // are one statement. Calls that come at the same time share a statement. With a DedupKey whose incident is open, that
-// incident is returned with Known set, and none is opened. With Early the new one is Held.
+// incident is returned with Known set, and none is opened. With Early the new one is Held. With a Threshold the
+// event may be held back: then none is opened. With a Group it may become an alert of an open incident (Joined).
 func (i *Incidents) Open(ctx context.Context, n incidents.New) (incidents.Opened, error) {
 	n.DedupKey = shortKey(n.DedupKey)
 	if n.Early {
-		held, err := i.openEarly(ctx, n)
-		if errors.Is(err, errHeldElsewhere) {
-			held, _, err = i.ByKey(ctx, n)
-		}
-		if err != nil || held.ID != 0 {
+		if held, err := i.holdEarly(ctx, n); err != nil || held.ID != 0 {
 			return held, postgres.MapError(err)
+		}
+	}
+	if n.Threshold != nil || n.Group != nil {
+		opened, err := i.openByRule(ctx, n)
+		switch {
+		case errors.Is(err, errKeyIsOpen): // the same event arrived at another server, or its incident was resolved since
+			known, found, err := i.ByKey(ctx, n)
+			if err != nil || found {
+				return known, err
+			}
+		case postgres.SqlState(err) != postgres.LockTimeout: // while others hold the group for long, the event has an incident of its own
+			return opened, postgres.MapError(err)
 		}
 	}
 	r, err := i.opening.Do(ctx, n)
@@ -54,6 +63,16 @@ func (i *Incidents) Open(ctx context.Context, n incidents.New) (incidents.Opened
 		return incidents.Opened{}, postgres.MapError(err)
 	}
 	return r.opened, r.err
+}
+
+// holdEarly opens the incident of a firing delivery that a resolve came before, or finds the one that holds the
+// delivery. The result has no ID if the delivery is not held.
+func (i *Incidents) holdEarly(ctx context.Context, n incidents.New) (incidents.Opened, error) {
+	held, err := i.openEarly(ctx, n)
+	if errors.Is(err, errHeldElsewhere) {
+		held, _, err = i.ByKey(ctx, n)
+	}
+	return held, err
 }
 
 // openAll opens a batch and returns the result of each request. The error is always nil: each result has its own.

@@ -42,9 +42,6 @@ func (h *Hooks) opsgenie(r chi.Router) {
 	}
 }
 
-// generatedKey begins the keys of alerts without an alias. Such an alert's alias is its id.
-const generatedKey = "iris:"
-
 // createAlert opens or updates the incident of an alert.
 func (h *Hooks) createAlert(w http.ResponseWriter, r *http.Request) {
 	a := h.beginAlert(w, r, maxBody)
@@ -59,7 +56,7 @@ func (a *alertRequest) create() error {
 		events, err := a.d.h.d.Decoders[intake.Opsgenie](q)
 		for k := range events {
 			if events[k].Key == "" {
-				events[k].Key = generatedKey + rand.Text()
+				events[k].Key = intake.GeneratedKey + rand.Text()
 			}
 		}
 		return events, err

@@ -135,6 +135,10 @@ func (a *alertRequest) change(act alertAction, identifier string) error {
 		return nil
 	}
 	a.incident = alert.Incident
+	if alert.Grouped && act.event == "" { // it would change what others reported, too
+		a.outcome = alertRefused
+		return nil
+	}
 	if act.event != "" {
 		a.d.events = []intake.Event{{Status: act.event, Key: alert.Key}}
 		err = a.d.receive(ctx)

@@ -216,7 +216,7 @@ func alertID(incident int64) string { return uuid([16]byte{}, incident) }
 
 // alertAlias returns the alias of an alert. Without one, the alias is the id.
 func alertAlias(a intake.Alert) string {
-	if a.Key == "" || strings.HasPrefix(a.Key, generatedKey) {
+	if a.Key == "" || strings.HasPrefix(a.Key, intake.GeneratedKey) {
 		return alertID(a.Incident)
 	}
 	return a.Key

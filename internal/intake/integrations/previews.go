@@ -27,7 +27,7 @@ type RouteTest struct {
 	Body Event `json:"body"`
 }
 
-// Route is the choice of a plan.
+// Route is the result of a routing test.
 type Route struct {
 	Plan       string              `json:"plan,omitempty"`
 	PlanOf     receiving.PlanOwner `json:"plan_of,omitempty"`
@@ -35,6 +35,8 @@ type Route struct {
 	Rule       int                 `json:"rule,omitempty" doc:"The number of the rule that matched, from 1."`
 	RecordOnly bool                `json:"record_only"`
 	Reason     string              `json:"reason"`
+	HeldBack   string              `json:"held_back,omitempty" doc:"Why the rule would hold the event back now, in a preview."`
+	Group      string              `json:"group,omitempty" doc:"Which group the event belongs to, and which incident takes it, in a preview."`
 	Refusal    string              `json:"refusal,omitempty" doc:"Why no plan can take the event."`
 }
 
@@ -230,6 +232,7 @@ func showPreview(p receiving.Preview) Previewed {
 	}
 	if p.Open == 0 && e.Status == intake.Firing {
 		chosen := showRoute(p.Choice, p.Refusal)
+		chosen.HeldBack, chosen.Group = p.Held, p.Group
 		out.Route = &chosen
 	}
 	return out

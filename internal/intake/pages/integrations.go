@@ -253,17 +253,17 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, http.StatusOK, "integration", v)
 }
 
-// outgrown is a rule that works and cannot be saved again.
-type outgrown struct {
+// resaveProblem is a rule that works and cannot be saved again.
+type resaveProblem struct {
 	Rule int // from 1
 	Why  string
 }
 
-// Outgrown are the rules that work and are refused when the rules are saved again.
-func (v showView) Outgrown() (out []outgrown) {
+// ResaveProblems are the rules that work and are refused when the rules are saved again.
+func (v showView) ResaveProblems() (out []resaveProblem) {
 	for k, rule := range v.I.Rules {
-		if why := matchers.Outgrown(rule.Match); why != "" {
-			out = append(out, outgrown{k + 1, why})
+		if why := matchers.ResaveProblem(rule.Match); why != "" {
+			out = append(out, resaveProblem{k + 1, why})
 		}
 	}
 	return out

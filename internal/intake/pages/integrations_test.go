@@ -22,7 +22,7 @@ func TestRulesThatCannotBeSavedAgainAreShown(t *testing.T) {
 	t.Parallel()
 	v := showView{}
 	v.I.Rules = []intake.Rule{{Match: `a="b"`}, {Match: `a=~"(x{0,30}){0,30}"`}, {}}
-	found := v.Outgrown()
+	found := v.ResaveProblems()
 	require.Len(t, found, 1)
 	require.Equal(t, 2, found[0].Rule)
 	require.Contains(t, found[0].Why, "use smaller repetitions")

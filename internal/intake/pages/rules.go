@@ -23,8 +23,11 @@ type ruleRow struct {
 	N               int
 	Match, To, Plan string // To is plan or record
 	Targets, Times  string // one per line
-	Matches         bool   // it is the rule of the tested event
-	First, Last     bool
+	// The threshold: a number of events, a time such as 5m, and labels.
+	After, AfterTime, CountBy string
+	GroupBy, GroupTime        string // labels, and a time such as 5m
+	Matches                   bool   // it is the rule of the tested event
+	First, Last               bool
 }
 
 // What a rule does with an event.
@@ -37,7 +40,14 @@ const (
 func (r ruleRow) Name(field string) string { return field + "." + strconv.Itoa(r.N) }
 
 func rowOf(rule intake.Rule) ruleRow {
-	row := ruleRow{Match: rule.Match, To: toPlan, Plan: rule.Plan}
+	row := ruleRow{Match: rule.Match, To: toPlan, Plan: rule.Plan, CountBy: strings.Join(rule.CountBy, ", "),
+		GroupBy: strings.Join(rule.GroupBy, ", ")}
+	if rule.GroupSeconds > 0 {
+		row.GroupTime = page.Period(int64(rule.GroupSeconds))
+	}
+	if rule.AfterEvents > 0 {
+		row.After, row.AfterTime = strconv.Itoa(rule.AfterEvents), page.Period(int64(rule.AfterSeconds))
+	}
 	if rule.RecordOnly {
 		row.To = toRecord
 	}
@@ -119,7 +129,40 @@ func (r ruleRow) rule(zone string) (intake.Rule, error) {
 		}
 		out.Times = append(out.Times, w)
 	}
-	return out, nil
+	group, err := page.Seconds(r.Name("group_seconds"), r.GroupTime)
+	if err != nil {
+		return out, err
+	}
+	out.Grouping = intake.Grouping{GroupBy: labelNames(r.GroupBy), GroupSeconds: int(group)}
+	out.Threshold, err = r.threshold()
+	return out, err
+}
+
+// labelNames reads names of labels between commas.
+func labelNames(text string) (names []string) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// threshold reads a typed threshold. An Invalid fault names the field.
+func (r ruleRow) threshold() (t intake.Threshold, err error) {
+	t.CountBy = labelNames(r.CountBy)
+	in, err := page.Seconds(r.Name("after_seconds"), r.AfterTime)
+	if err != nil {
+		return t, err
+	}
+	t.AfterSeconds = int(in)
+	if r.After == "" {
+		return t, nil
+	}
+	if t.AfterEvents, err = strconv.Atoi(r.After); err != nil {
+		return t, fault.Invalidf(r.Name("after_events"), "rule %d: %.20q is no number of events", r.N, r.After)
+	}
+	return t, nil
 }
 
 type rulesView struct {
@@ -224,6 +267,9 @@ func typedRules(r *http.Request) rulesView {
 			break
 		}
 		row.Match, row.To, row.Plan = form.Get(row.Name("match")), form.Get(row.Name("to")), form.Get(row.Name("plan"))
+		row.After, row.AfterTime = form.Get(row.Name("after_events")), form.Get(row.Name("after_seconds"))
+		row.CountBy = form.Get(row.Name("count_by"))
+		row.GroupBy, row.GroupTime = form.Get(row.Name("group_by")), form.Get(row.Name("group_seconds"))
 		row.Targets, row.Times = r.PostFormValue(row.Name("targets")), r.PostFormValue(row.Name("times"))
 		v.Rows = append(v.Rows, row)
 	}
@@ -304,7 +350,7 @@ func (v *rulesView) typedContent(zone string) ([]intake.Rule, error) {
 	return out, nil
 }
 
-var aboutRule = regexp.MustCompile(`^rule (\d+):? (match|targets|times|there is no target|plan \S+ (?:needs|has))?`)
+var aboutRule = regexp.MustCompile(`^rule (\d+):? (match|targets|times|after_events|after_seconds|count_by|there is no target|plan \S+ (?:needs|has))?`)
 
 // fieldOf returns the field of the form that a refusal of the API is about.
 func fieldOf(text string) string {
@@ -312,12 +358,12 @@ func fieldOf(text string) string {
 	switch {
 	case m == nil:
 		return "rules"
-	case m[2] == "match" || m[2] == "times":
-		return m[2] + "." + m[1]
 	case m[2] == "":
 		return "plan." + m[1]
+	case strings.Contains(m[2], " "):
+		return "targets." + m[1]
 	}
-	return "targets." + m[1]
+	return m[2] + "." + m[1]
 }
 
 // test asks which of the typed rules matches what is tested.

@@ -20,7 +20,11 @@ func (s *Integrations) AlertOfKey(ctx context.Context, of intake.Integration, ke
 	if err != nil {
 		return intake.Alert{}, err
 	}
-	return s.Alert(ctx, of.ID, id)
+	found, err := s.Alert(ctx, of.ID, id)
+	if err == nil && found.Key != postgres.Storable(key) {
+		found.Key, found.Grouped = postgres.Storable(key), true
+	}
+	return found, err
 }
 
 // Alert returns an alert of an integration by the number of its incident. Another number is a NotFound fault.

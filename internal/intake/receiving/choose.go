@@ -35,6 +35,8 @@ type Choice struct {
 	Targets    []intake.Target // of the dynamic steps of the plan
 	plan       escalation.PlanID
 	targets    []incidents.DynamicTarget
+	threshold  *incidents.Threshold
+	group      *incidents.Group
 }
 
 // byDefault reports whether nobody chose the plan for the integration.
@@ -70,7 +72,10 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from intake.I
 		c.log.Warn("the expression of a rule was not run, because it is too large for the event",
 			zap.String("integration", from.Name), zap.Int("rule", route.Rule))
 	}
-	out := Choice{Rule: route.Rule, RecordOnly: route.RecordOnly, Reason: route.Reason}
+	out := Choice{Rule: route.Rule, RecordOnly: route.RecordOnly, Reason: route.Reason, threshold: route.Threshold, group: route.Group}
+	if from.Type == intake.Heartbeat { // it sends one event when a program stops
+		out.threshold, out.group = nil, nil
+	}
 	if route.RecordOnly {
 		return out, nil
 	}

@@ -20,6 +20,12 @@ type Previewer struct {
 		// fault.
 		AlertOfKey(ctx context.Context, of intake.Integration, key string) (intake.Alert, error)
 	}
+	Held interface {
+		// CountHeld says how many events there would be with one more, and whether that one would be held back.
+		CountHeld(ctx context.Context, integration int64, t incidents.Threshold) (events int, holds bool, err error)
+		// OpenGroup returns the incident that takes a further event of a group; 0 = none does.
+		OpenGroup(ctx context.Context, integration int64, g incidents.Group) (incidents.ID, error)
+	}
 }
 
 // Preview is what a delivery would do with one event.
@@ -31,6 +37,10 @@ type Preview struct {
 	// can.
 	Choice  Choice
 	Refusal string
+	// Held says that the rule would hold the event back, and why; "" = it would not.
+	Held string
+	// Group says which group of events the event belongs to, and which incident takes it; "" = it has one of its own.
+	Group string
 }
 
 // Delivery is a delivery to preview.
@@ -99,5 +109,27 @@ func (p Previewer) route(ctx context.Context, app auth.Application, from intake.
 	if out.Choice, err = p.Chooser.Choose(ctx, app, from, e, at); fault.Is(err, fault.NotFound) {
 		out.Refusal, err = fault.Public(err), nil
 	}
-	return out, err
+	if err != nil || out.Refusal != "" {
+		return out, err
+	}
+	var taken incidents.ID
+	group := out.Choice.group
+	if group != nil {
+		if taken, err = p.Held.OpenGroup(ctx, int64(from.ID), *group); err != nil {
+			return out, err
+		}
+	}
+	if t := out.Choice.threshold; t != nil && taken == 0 {
+		events, holds, err := p.Held.CountHeld(ctx, int64(from.ID), *t)
+		if holds {
+			out.Held = t.HeldText(events)
+		}
+		if holds || err != nil {
+			return out, err
+		}
+	}
+	if group != nil {
+		out.Group = group.PreviewText(taken)
+	}
+	return out, nil
 }

@@ -3,6 +3,7 @@ package receiving
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,8 +76,10 @@ const (
 	Held         Outcome = "held"    // the delivery is late and waits on a resolved incident
 	Acknowledged Outcome = "acknowledged"
 	Resolved     Outcome = "resolved"
-	Ignored      Outcome = "ignored"  // no incident is open with the key
-	Recorded     Outcome = "recorded" // a rule, or the event itself, says that it opens no incident
+	Ignored      Outcome = "ignored"   // no incident is open with the key
+	Recorded     Outcome = "recorded"  // a rule, or the event itself, says that it opens no incident
+	HeldBack     Outcome = "held_back" // a rule opens an incident only after several events
+	Grouped      Outcome = "grouped"   // a rule made the event an alert of an open incident
 )
 
 // Result is what an event did, and to which incident; ID 0 = none.
@@ -84,13 +87,17 @@ type Result struct {
 	ID      incidents.ID
 	Outcome Outcome
 	Key     string // of the incident, if it has one of the other keys of the event; "" = that of the event
+	Note    string // how many events were held back; "" = nothing
 }
 
 // Text says for people what the event did.
 func (r Result) Text() string {
-	text := string(r.Outcome)
+	text := strings.ReplaceAll(string(r.Outcome), "_", " ")
 	if r.ID != 0 {
 		text += fmt.Sprintf(" incident %d", r.ID)
+	}
+	if r.Note != "" {
+		text += ": " + r.Note
 	}
 	if r.Key != "" {
 		text += " (it keeps the key with which it was opened until it ends)"
@@ -192,7 +199,7 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 			return Result{}, err
 		}
 		if found {
-			return r.update(ctx, e, n, known)
+			return r.update(ctx, app, from, e, n, known, now)
 		}
 		n.Early = known.Early
 	}
@@ -203,13 +210,22 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 	if err := r.checkLimits(ctx, app, chosen); err != nil {
 		return Result{}, err
 	}
-	n.PlanID, n.DynamicTargets = int64(chosen.plan), chosen.targets
+	n.PlanID, n.DynamicTargets, n.Threshold, n.Group = int64(chosen.plan), chosen.targets, chosen.threshold, chosen.group
+	n.Early = n.Early && n.Threshold == nil
 	opened, err := r.d.Incidents.Open(ctx, n)
 	if err != nil {
 		return Result{}, err
 	}
-	if opened.Known || opened.Held {
-		return r.update(ctx, e, n, opened)
+	switch {
+	case opened.Known || opened.Held:
+		return r.update(ctx, app, from, e, n, opened, now)
+	case opened.Joined:
+		if opened.Restarted {
+			r.d.Wake(ctx, buckets.Of(opened.Bucket))
+		}
+		return Result{ID: opened.ID, Outcome: Grouped}, nil
+	case opened.HeldBack > 0:
+		return Result{Outcome: HeldBack, Note: chosen.threshold.HeldText(opened.HeldBack)}, nil
 	}
 	r.d.Load.Accepted(app.ID, 1)
 	r.d.Wake(ctx, buckets.Of(opened.Bucket))
@@ -218,12 +234,15 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 }
 
 // update stores what a firing event says about an open incident, if that is new.
-func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, known incidents.Opened) (Result, error) {
+func (r *Receiver) update(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, n incidents.New, known incidents.Opened, now time.Time) (Result, error) {
 	if known.Held {
 		return Result{ID: known.ID, Outcome: Held}, nil
 	}
 	d := incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: n.Late,
 		Text: intake.News(known.Facts, facts(e))}
+	if known.Grouped {
+		d.Event = &incidents.GroupedEvent{Integration: n.Integration, Key: n.DedupKey, Alert: n.Alert}
+	}
 	before := intake.Severity(known.Severity)
 	switch {
 	case len(e.Alerts) > 0 && e.UpdateOnly: // no listed alert fires: none says how severe the incident is
@@ -232,6 +251,7 @@ func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, 
 		if before != "" {
 			d.Text = joined(d.Text, "the severity rose from "+known.Severity+" to "+n.Severity)
 		}
+	case known.Grouped: // another event may be as severe as before
 	case intake.Worse(before, e.Severity) && e.Severity != "": // a default severity lowers nothing
 		d.Severity = n.Severity
 		d.Text = joined(d.Text, "the severity fell from "+known.Severity+" to "+n.Severity)
@@ -239,11 +259,30 @@ func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, 
 	if d.Text == "" && !known.Repage {
 		return Result{ID: known.ID, Outcome: Updated}, nil
 	}
+	if d.Rose {
+		var err error
+		if d.Reroute, err = r.reroute(ctx, app, from, e, now); err != nil {
+			return Result{}, err
+		}
+	}
 	restarted, err := r.d.Incidents.Update(ctx, known.ID, d)
 	if restarted {
 		r.d.Wake(ctx, buckets.Of(known.Bucket))
 	}
 	return Result{ID: known.ID, Outcome: Updated}, err
+}
+
+// reroute returns the plan of the rule that matches an event whose severity rose; nil = no rule with a plan does, or the
+// plan cannot be used: then the incident keeps its plan.
+func (r *Receiver) reroute(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (*incidents.Reroute, error) {
+	chosen, err := r.d.Chooser.Choose(ctx, app, from, e, now)
+	if fault.Is(err, fault.NotFound) || err == nil && chosen.Owner != RulePlan {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &incidents.Reroute{PlanID: int64(chosen.plan), Plan: chosen.Plan, Targets: chosen.targets, Reason: chosen.Reason}, nil
 }
 
 func joined(a, b string) string {

@@ -24,6 +24,7 @@ func request(app auth.Application, from intake.Integration, e intake.Event) (inc
 	}
 	var err error
 	n.Context, err = intake.ContextOf(e, from.Name, severity)
+	n.Alert = intake.InGroup(e, severity, n.Context)
 	return n, err
 }
 

@@ -66,7 +66,6 @@ var (
 	ContactSet              = action("contact set")
 	ContactVerified         = action("contact verified")
 	ModesSet                = action("modes set")
-	TimeZoneSet             = action("time zone set")
 	TimesSet                = action("time zone and clock set")
 	TestMessageSent         = action("test message sent")
 	FixedTextSwitchedOn     = action("fixed text switched on")
@@ -160,6 +159,11 @@ var (
 	SilenceCreated             = action("silence created")
 	SilenceChanged             = action("silence changed")
 	SilenceEnded               = action("silence ended")
+	ReviewSaved                = action("review saved")
+	ReviewDeleted              = action("review deleted")
+	UpdatePosted               = action("update posted")
+	UpdatesSubscribed          = action("updates subscribed")
+	UpdatesUnsubscribed        = action("updates unsubscribed")
 )
 
 // Directories.

@@ -126,8 +126,8 @@ func (c *call[T, R]) end(err error) {
 }
 
 // giveUp removes a call that still waits. A call that is in a batch already is not changed.
-func (c *Calls[T, R]) giveUp(mine *call[T, R]) {
+func (c *Calls[T, R]) giveUp(waiting *call[T, R]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.line.waiting = slices.DeleteFunc(c.line.waiting, func(other *call[T, R]) bool { return other == mine })
+	c.line.waiting = slices.DeleteFunc(c.line.waiting, func(other *call[T, R]) bool { return other == waiting })
 }

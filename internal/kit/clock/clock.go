@@ -42,8 +42,8 @@ func Describe(skew time.Duration) string {
 	return skew.Abs().Round(100*time.Millisecond).String() + side
 }
 
-// Measure compares the clocks. read returns the time of the database; it is taken for the time in the middle of the
-// call. After a slow call, the earlier measurement stays.
+// Measure compares the clock of this process with that of the database. read asks the database for its time. The answer
+// counts for the middle of the call, so a slow call measures badly: then the earlier measurement stays.
 func (d *Database) Measure(ctx context.Context, read func(context.Context) (time.Time, error)) error {
 	begun := time.Now()
 	at, err := read(ctx)

@@ -67,9 +67,9 @@ func (read Reader[T]) Find(ctx context.Context, q Query, place func(T) Place) (r
 	return read.Search(ctx, q, place)
 }
 
-// Search is Page for a list with very many rows, whose field "created" is the time of their Place. Conditions that few
-// rows meet can make storage read all rows. So Search reads period after period, back in time, for about a second. A
-// page may then have fewer rows than q.Limit, or none, and a next page all the same.
+// Search is Page for lists with very many rows. The field "created" must be the time of a row's Place. If few rows meet
+// the conditions, storage would read all rows. So Search reads one period after another, back in time, and stops after
+// about a second. The page may then be short or empty although there is a next page.
 func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
 	return read.SearchFor(ctx, searchFor, q, place)
 }

@@ -2,10 +2,7 @@ package matchers
 
 import (
 	"maps"
-	"regexp"
-	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -18,7 +15,6 @@ type matcher struct {
 	label string
 	not   bool
 	value string
-	bare  bool        // value had no quotes
 	like  *expression // nil = equal to value
 }
 
@@ -47,26 +43,21 @@ const (
 	maxLength   = 10_000 // bytes
 )
 
-// first matches the label and the operator at the start of a matcher.
-var first = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.:-]*|"(?:[^"\\]|\\.)+")\s*(=~|!~|!=|=)\s*`)
-
-// Parse reads matchers that are about to be stored, in the syntax of Alertmanager: label="value", with =, !=, =~ or !~,
-// separated by commas, with or without braces. Names and values without special characters need no quotes. Expressions
-// must match the whole value. Expressions that are too large are an Invalid fault, and so are values without quotes that
-// have a quote inside, as in team=="db".
+// Parse reads matchers that are about to be stored, as Alertmanager does (pkg/labels and matcher/parse, "fallback" mode):
+// label="value", with =, !=, =~ or !~, separated by commas, with or without braces. Expressions must match the whole
+// value. An Invalid fault is what Alertmanager refuses, what earlier releases of Iris read otherwise (see Stored), and
+// expressions that are too large.
 func Parse(s string) (Matchers, error) {
 	if len(s) > maxLength {
 		return nil, fault.Invalidf("match", "match has more than %d bytes", maxLength)
 	}
-	out, err := Stored(s)
+	out, err := alertmanager(s)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range out {
-		if m.bare && strings.Contains(m.value, `"`) {
-			return nil, fault.Invalidf("match", `the value %.60s of %.60s has a quote inside: write %[2]s="value" with one operator, or \" inside quotes`,
-				m.value, m.label)
-		}
+	if before, err := earlier(s); err == nil && !slices.EqualFunc(out, before, matcher.same) {
+		return nil, fault.Invalidf("match",
+			`%.60s can be read in two ways: write the value in double quotes, and escape only ", \ and newlines there`, s)
 	}
 	if size := out.Cost(); size > max(maxSize, len(s)) {
 		return nil, fault.Invalidf("match",
@@ -76,9 +67,22 @@ func Parse(s string) (Matchers, error) {
 	return out, nil
 }
 
-// Outgrown says what to do about matchers that are stored and work, but would be refused if they were stored again; ""
+// Equal returns a matcher that both grammars of Alertmanager read as: the label has this value.
+func Equal(label, value string) string {
+	if name := classicName.FindStringSubmatch(label + "="); name == nil || name[1] != label {
+		label = quote(label)
+	}
+	return label + "=" + quote(value)
+}
+
+// quote escapes the three characters that both grammars can escape.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+// ResaveProblem says what to do about matchers that are stored and work, but would be refused if they were stored again; ""
 // = nothing.
-func Outgrown(s string) string {
+func ResaveProblem(s string) string {
 	if _, err := Stored(s); err != nil {
 		return "" // they do not work: those who use them say so
 	}
@@ -88,70 +92,27 @@ func Outgrown(s string) string {
 	return ""
 }
 
-// Stored reads matchers that are stored already. It accepts large expressions, so that a limit that was added later
-// disables none of them.
+// Stored reads matchers that are stored already, as the release read them that stored them. So no upgrade changes what a
+// rule or a silence means. It accepts large expressions.
 func Stored(s string) (Matchers, error) {
-	rest := strings.TrimSpace(s)
-	if strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") {
-		rest = strings.TrimSpace(rest[1 : len(rest)-1])
+	if out, err := earlier(s); err == nil {
+		return out, nil
 	}
-	var out Matchers
-	for rest != "" {
-		head := first.FindStringSubmatch(rest)
-		if head == nil {
-			return nil, fault.Invalidf("match", `%.60q must begin with a label and =, !=, =~ or !~`, rest)
-		}
-		name := head[1]
-		if name[0] == '"' {
-			var err error
-			if name, err = strconv.Unquote(name); err != nil {
-				return nil, fault.Invalidf("match", "the quotes of %.60s are wrong", head[1])
-			}
-		}
-		text := rest[len(head[0]):]
-		value, after, err := value(text)
-		if err != nil {
-			return nil, err
-		}
-		m := matcher{label: name, not: head[2][0] == '!', value: value, bare: !strings.HasPrefix(text, `"`)}
-		if strings.HasSuffix(head[2], "~") {
-			parsed, err := syntax.Parse(value, syntax.Perl) // alone, so that no parenthesis closes the group of compile
-			if err != nil {
-				return nil, fault.Invalidf("match", "%.60q is no regular expression", value)
-			}
-			if m.like, err = compile(value, parsed); err != nil {
-				return nil, fault.Invalidf("match", "%.60q is no regular expression", value)
-			}
-		}
-		if out = append(out, m); len(out) > maxMatchers {
-			return nil, fault.Invalidf("match", "more than %d matchers", maxMatchers)
-		}
-		after = strings.TrimSpace(after)
-		rest = strings.TrimSpace(strings.TrimPrefix(after, ","))
-		if after != "" && after[0] != ',' {
-			return nil, fault.Invalidf("match", "a comma is missing before %.60q", after)
-		}
-	}
-	return out, nil
+	return alertmanager(s)
 }
 
-// value reads a value with or without quotes, and returns what follows.
-func value(s string) (v, rest string, err error) {
-	if !strings.HasPrefix(s, `"`) {
-		end := strings.IndexByte(s, ',')
-		if end < 0 {
-			end = len(s)
-		}
-		return strings.TrimSpace(s[:end]), s[end:], nil
+// alertmanager reads matchers with the newer grammar, and with the older one if the newer grammar refuses them or
+// if both read something else.
+func alertmanager(s string) (Matchers, error) {
+	newer, err := utf8Grammar(s)
+	older, olderErr := classic(s)
+	if olderErr != nil {
+		return newer, err
 	}
-	quoted, err := strconv.QuotedPrefix(s)
-	if err == nil {
-		v, err = strconv.Unquote(quoted)
+	if err == nil && slices.EqualFunc(newer, older, matcher.same) {
+		return newer, nil
 	}
-	if err != nil {
-		return "", "", fault.Invalidf("match", "the quotes of %.60s are wrong", s)
-	}
-	return v, s[len(quoted):], nil
+	return older, nil
 }
 
 // Match reports whether all matchers certainly hold. label returns the value of a label; an absent one is empty.
@@ -178,6 +139,11 @@ func (m Matchers) Decide(label func(name string) string, b *Budget) Answer {
 		}
 	}
 	return out
+}
+
+// Ask reports whether a matcher is about one of the labels.
+func (m Matchers) Ask(labels []string) bool {
+	return slices.ContainsFunc(m, func(one matcher) bool { return slices.Contains(labels, one.label) })
 }
 
 func (m matcher) decide(v string, b *Budget) Answer {

@@ -25,7 +25,7 @@ func TestMatchers(t *testing.T) {
 		require.NoError(t, err, s)
 		require.Equal(t, want, m.Match(func(name string) string { return labels[name] }), s)
 	}
-	for _, s := range []string{`team`, `="x"`, `team="x`, `team=~"("`, `team="a" env="b"`, `{team="a"`} {
+	for _, s := range []string{`team`, `="x"`, `team="x`, `team=~"("`, `team="a" env="b"`} {
 		_, err := matchers.Parse(s)
 		require.True(t, fault.Is(err, fault.Invalid), s)
 	}
@@ -41,12 +41,31 @@ func TestQuotesOfNamesAndValues(t *testing.T) {
 		_, err := matchers.Stored(s)
 		require.True(t, fault.Is(err, fault.Invalid), s)
 	}
-	for _, s := range []string{`team=="db"`, `team=d"b`, `a="b",team=~="db"`} {
+	for s, want := range map[string]string{`team=="db"`: "second operator", `team=d"b`: "need quotes", `a="b",team=~="db"`: "second operator"} {
 		_, err := matchers.Parse(s)
-		require.ErrorContains(t, err, "has a quote inside", s)
+		require.ErrorContains(t, err, want, s)
 		_, err = matchers.Stored(s)
 		require.NoError(t, err, "a stored one still works: %s", s)
-		require.NotEmpty(t, matchers.Outgrown(s), s)
+		require.NotEmpty(t, matchers.ResaveProblem(s), s)
+	}
+}
+
+// Texts that Iris read otherwise before are refused when they are new, and keep their meaning when they are stored.
+func TestStoredMatchersKeepTheirMeaning(t *testing.T) {
+	t.Parallel()
+	for s, value := range map[string]string{`a=~[0-9]{3}`: "500", `a=~foo(bar|baz){2}`: "foobarbaz", `a={x}`: "{x}", `a=b}`: "b}",
+		`a=C:\new`: `C:\new`, `a="x\ty"`: "x\ty", `a="\u00e9"`: "é", `a=~\\d+`: `\d`} {
+		m, err := matchers.Stored(s)
+		require.NoError(t, err, s)
+		require.True(t, m.Match(func(string) string { return value }), s)
+		_, err = matchers.Parse(s)
+		require.ErrorContains(t, err, "two ways", s)
+		require.NotEmpty(t, matchers.ResaveProblem(s), s)
+	}
+	for _, s := range []string{`a=~"[0-9]{3}"`, `{a="x"}`, `a=~"foo(bar|baz){2}"`, `a="é"`} {
+		_, err := matchers.Parse(s)
+		require.NoError(t, err, s)
+		require.Empty(t, matchers.ResaveProblem(s), s)
 	}
 }
 
@@ -88,10 +107,10 @@ func TestLargeExpressionsAreRefusedBeforeTheyAreStored(t *testing.T) {
 		require.Equal(t, "match", f.Field)
 		_, err = matchers.Stored(s)
 		require.NoError(t, err, s)
-		require.NotEmpty(t, matchers.Outgrown(s), s)
+		require.NotEmpty(t, matchers.ResaveProblem(s), s)
 	}
 	for _, s := range []string{"", `a=~"x.*"`, `a=~"("`} {
-		require.Empty(t, matchers.Outgrown(s), s)
+		require.Empty(t, matchers.ResaveProblem(s), s)
 	}
 	hosts := make([]string, 250)
 	for k := range hosts {

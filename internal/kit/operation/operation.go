@@ -46,6 +46,7 @@ type Actor struct {
 	AnyVersion bool
 	Through    string // the application by which the caller calls: its own, or that of people with a session
 	Session    bool   // known by a session or a token, and not by the key of an application
+	OnPage     bool   // the caller uses a page of the web site
 	// Application and ApplicationName are the application to whose objects the caller is confined; 0 = it is not
 	// confined.
 	Application     int64
@@ -185,8 +186,8 @@ type Op[In, Out any] struct {
 	schemas huma.Registry // resolves the references of schema
 }
 
-// By binds a definition to the function of a wing. The function writes the entry of the audit log in the transaction of
-// the change.
+// By binds a definition to the function of a package. The function writes the entry of the audit log in the transaction
+// of the change.
 func (d Def[In, Out]) By(do func(context.Context, Actor, In) (Out, error)) Op[In, Out] {
 	schemas := huma.NewMapRegistry("#/", func(t reflect.Type, hint string) string {
 		return t.PkgPath() +
@@ -194,6 +195,9 @@ func (d Def[In, Out]) By(do func(context.Context, Actor, In) (Out, error)) Op[In
 	})
 	return Op[In, Out]{d, do, huma.SchemaFromType(schemas, reflect.TypeFor[In]()), schemas}
 }
+
+// Bound reports whether the operation has its function.
+func (o Op[In, Out]) Bound() bool { return o.do != nil }
 
 // Do carries the operation out for a caller. It refuses a caller whose role is too low, and an input that breaks the
 // tags of its type or its Check, before it calls the function.

@@ -21,11 +21,11 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// ear counts the connects of a listener and what it receives.
-type ear struct{ ups, heard atomic.Int64 }
+// receiver counts the connects of a listener and what it receives.
+type receiver struct{ ups, heard atomic.Int64 }
 
-func (e *ear) up()                 { e.ups.Add(1) }
-func (e *ear) receive(_, _ string) { e.heard.Add(1) }
+func (e *receiver) up()                 { e.ups.Add(1) }
+func (e *receiver) receive(_, _ string) { e.heard.Add(1) }
 
 // run starts a part. When the test ends, it stops the part and waits for it.
 func run(t *testing.T, f func(context.Context) error) (stop func()) {
@@ -49,7 +49,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 func TestListenerConnectsAgainAndWakesEverything(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	var e ear
+	var e receiver
 	l := postgres.NewListener(d, e.up, e.receive, "words")
 	run(t, l.Run)
 	eventually(t, "connected", l.Connected)
@@ -76,7 +76,7 @@ func TestListenerLogsAnOutageOnce(t *testing.T) {
 	d, err := postgres.Open(t.Context(), postgres.Config{URL: u.String(), Log: zap.New(core), Registerer: r})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
-	var e ear
+	var e receiver
 	l := postgres.NewListener(d, e.up, e.receive, "words")
 	run(t, l.Run)
 	eventually(t, "several tries", func() bool { return reconnects(t, r) >= 5 })
@@ -124,7 +124,7 @@ func reconnects(t *testing.T, r *prometheus.Registry) float64 {
 func TestSelfTestsAreNotReceived(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	var e ear
+	var e receiver
 	l := postgres.NewListener(d, e.up, e.receive, "words")
 	postgres.SelfTestEvery(l, 10*time.Millisecond)
 	run(t, l.Run)

@@ -1,22 +1,18 @@
 package irisapi
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
-
-// maxClaims is how many incidents one request may claim. They are changed in one transaction.
-const maxClaims = 1000
 
 // claim is the body of both claim routes: an owner, or null to take the claim back.
 type claim struct {
@@ -44,7 +40,7 @@ func (a claims) one(w http.ResponseWriter, r *http.Request, id incidents.ID) err
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, Record{{"incident_id", id}, {"owner", c.raw}, {"active", done[0].Active}})
+	return routing.Answer(w, http.StatusOK, Record{{"incident_id", id}, {"owner", c.raw}, {"active", done[0].Escalating}})
 }
 
 // many claims incidents, or takes the claims back.
@@ -66,7 +62,7 @@ func (a claims) many(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		for _, d := range done {
-			if d.Active {
+			if d.Escalating {
 				unclaimed = append(unclaimed, d.ID)
 			} else {
 				claimed = append(claimed, d.ID)
@@ -82,8 +78,8 @@ func incidentIDs(b Body, missing string) ([]incidents.ID, error) {
 	var given []json.RawMessage
 	err := json.Unmarshal(b.Members["incident_ids"], &given)
 	b.Check(err == nil && given != nil, wrong)
-	b.Check(len(given) <= maxClaims, fault.Invalidf("incident_ids",
-		"incident_ids must not name more than %d incidents", maxClaims))
+	b.Check(len(given) <= incidents.MaxTogether, fault.Invalidf("incident_ids",
+		"incident_ids must not name more than %d incidents", incidents.MaxTogether))
 	ids := make([]incidents.ID, 0, len(given))
 	seen := map[int64]bool{}
 	for _, g := range given {
@@ -97,51 +93,24 @@ func incidentIDs(b Body, missing string) ([]incidents.ID, error) {
 	return ids, b.Err()
 }
 
-// claim checks the caller, the incidents and the owner before it changes anything.
-func (a claims) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.Acknowledged, error) {
-	ctx := r.Context()
-	owner, unknown := Person(ctx, a.People, c.owner)
-	if unknown != nil && !fault.Is(unknown, fault.NotFound) {
-		return nil, unknown
+// claim claims incidents, or takes the claims back. A caller who may not act for the owner is refused first.
+func (a claims) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.Outcome, error) {
+	ctx, several := r.Context(), incidents.Several{Incidents: ids}
+	if c.owner == "" {
+		done, err := a.Operations.Unacknowledge.DoValid(ctx, a.caller(ctx), several)
+		return done.Items, a.noSuchIncident(ctx, err)
 	}
-	if c.owner != "" && !wire.Actor(ctx).MayClaimFor(owner, a.Openings) {
+	owner, err := Person(ctx, a.People, c.owner)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return nil, err
+	}
+	by := wire.Actor(ctx).Claimer(a.Openings)
+	if !auth.MayActAs(by, owner) {
 		return nil, fault.New(fault.Unauthenticated, "Invalid claimer for this app/user")
 	}
-	if err := a.allExist(ctx, ids); err != nil {
-		return nil, err
-	}
-	var done []incidents.Acknowledged
-	var err error
-	switch {
-	case c.owner == "":
-		done, err = a.Incidents.Reopen(ctx, change(r, ids...))
-	case unknown != nil || !owner.Active:
-		return nil, noSuchOwner()
-	default:
-		done, err = a.Incidents.Acknowledge(ctx, change(r, ids...), owner)
-	}
-	if err != nil {
-		return nil, err
-	}
-	missing := func(d incidents.Acknowledged) bool { return !d.Found }
-	if len(done) != len(ids) || slices.ContainsFunc(done, missing) {
-		return nil, a.noSuchIncident(ctx)
-	}
-	a.wake(r.Context(), done)
-	return done, nil
-}
-
-func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
-	values := make([]any, len(ids))
-	for i, id := range ids {
-		values[i] = int64(id)
-	}
-	found, err := a.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In,
-		Values: values}}})
-	if err == nil && len(found) != len(ids) {
-		err = a.noSuchIncident(ctx)
-	}
-	return err
+	done, err := a.Operations.AcknowledgeSeveral.DoValid(ctx, by, incidents.ClaimOfSeveral{Several: several,
+		Claimant: incidents.Claimant{Owner: operation.Text(c.owner)}})
+	return done.Items, a.noSuchIncident(ctx, fault.When(err, fault.Invalid, noSuchOwner()))
 }
 
 func (a claims) resolve(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
@@ -150,16 +119,13 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request, id incidents.ID)
 	if err := b.Err(); err != nil {
 		return err
 	}
-	raw := b.Members["resolved"]
-	done, err := a.Incidents.Resolve(r.Context(), change(r, id), Truthy(raw))
-	if err != nil {
-		return err
+	raw, change := b.Members["resolved"], a.Operations.Unresolve
+	if Truthy(raw) {
+		change = a.Operations.Resolve
 	}
-	if len(done) != 1 || !done[0].Found {
-		return a.noSuchIncident(r.Context())
-	}
-	a.wake(r.Context(), done)
-	return Answer(w, Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}}, nil)
+	_, err := change.DoValid(r.Context(), a.caller(r.Context()), incidents.One{ID: id})
+	return Answer(w, Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}},
+		a.noSuchIncident(r.Context(), err))
 }
 
 // set sets the step of an incident and whether the incident escalates.
@@ -170,13 +136,9 @@ func (a states) set(w http.ResponseWriter, r *http.Request, id incidents.ID) err
 	if err := b.Err(); err != nil {
 		return err
 	}
-	done, err := a.Incidents.SetState(r.Context(), change(r, id), int(step), Truthy(b.Members["active"]))
-	if err != nil {
-		return fault.When(err, fault.Conflict, fault.Invalidf("active", "A resolved incident cannot escalate"))
-	}
-	if len(done) != 1 || !done[0].Found {
-		return fault.New(fault.NotFound, "no such incident")
-	}
-	a.wake(r.Context(), done)
-	return Done(w, nil)
+	by := a.caller(r.Context())
+	by.Application, by.ApplicationName = 0, "" // an internal application controls every incident
+	_, err := a.Operations.Move.DoValid(r.Context(), by, incidents.Moving{One: incidents.One{ID: id},
+		Body: incidents.Place{Step: int(step), Escalating: Truthy(b.Members["active"])}})
+	return Done(w, fault.When(err, fault.Conflict, fault.Invalidf("active", "A resolved incident cannot escalate")))
 }

@@ -3,11 +3,12 @@ package irisapi
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/web/wire"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 var commentColumns = Columns[incidents.Comment]{
@@ -24,7 +25,7 @@ func (a comments) list(w http.ResponseWriter, r *http.Request, id incidents.ID) 
 func (a comments) add(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
 	b := ReadBody(w, r, "")
 	author, content := b.Required("author"), b.Required("content")
-	b.Check(content != "", fault.Invalidf("content", "Empty comment"))
+	b.Check(strings.TrimSpace(content) != "", fault.Invalidf("content", "Empty comment"))
 	if err := b.Err(); err != nil {
 		return err
 	}
@@ -32,18 +33,18 @@ func (a comments) add(w http.ResponseWriter, r *http.Request, id incidents.ID) e
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayActAs(user, a.Openings) {
+	by := a.caller(r.Context())
+	if !auth.MayActAs(by, user) {
 		return fault.New(fault.Forbidden, "Comment author must match logged in user")
 	}
-	if err == nil && !user.Active {
-		err = fault.New(fault.NotFound, "the author is not active")
+	failed := fault.New(fault.Invalid, "Failed to post comment")
+	if err != nil || !user.Active {
+		return failed
 	}
-	var n int64
-	if err == nil {
-		n, err = a.Incidents.AddComment(r.Context(), id, user, content)
-	}
-	if errors.Is(err, auth.ErrNotReached) {
+	made, err := a.Operations.AddComment.DoValid(r.Context(), by, incidents.Commenting{One: incidents.One{ID: id},
+		Body: incidents.NewComment{Content: content, Author: operation.Text(author)}})
+	if errors.Is(err, operation.ErrNotReached) {
 		return err
 	}
-	return Created(w, n, "", fault.When(err, fault.NotFound, fault.New(fault.Invalid, "Failed to post comment")))
+	return Created(w, made.ID, "", fault.When(err, fault.NotFound, failed))
 }

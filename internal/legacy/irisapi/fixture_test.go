@@ -31,6 +31,7 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/incidents/load"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/intake/opening"
@@ -226,8 +227,8 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 			TemplateOperations: catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors,
 				Syntax: texts.CheckSyntax})},
 		Incidents: irisapi.IncidentsDeps{Incidents: in, Messages: messages,
-			People: p.People, Tags: tags,
-			Openings: c.Openings, InternalApplications: c.InternalApplications, Wake: p.Wake},
+			Operations: incidents.NewIncidents(incidents.Deps{Store: in, People: p.People, Wake: p.Wake}),
+			People:     p.People, Tags: tags, Openings: c.Openings, InternalApplications: c.InternalApplications},
 		Messages: irisapi.MessagesDeps{Messages: messages, Queues: pgdelivery.NewQueues(f.db), Acceptor: acceptor,
 			Wake: p.Wake},
 		Opening: irisapi.OpeningDeps{Texts: plans, Wake: p.Wake,

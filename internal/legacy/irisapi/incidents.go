@@ -8,29 +8,22 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Incidents reads and changes incidents and their comments. Each change returns when it is durable.
+// Incidents reads incidents and their comments.
 type Incidents interface {
 	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
 	// Count counts the rows of List, and the rows for each value of the fields.
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
-	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
-	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
-	// SetState sets the step of an incident and whether the incident escalates. A resolved incident is a Conflict
-	// fault.
-	SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error)
-	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
 }
 
@@ -41,15 +34,14 @@ type Messages interface {
 
 // IncidentsDeps are the parts that the routes work on. All are required.
 type IncidentsDeps struct {
-	Incidents Incidents
-	Messages  Messages
-	People    users.Finder
-	Tags      Tags
-	Openings  auth.Openings
+	Incidents  Incidents
+	Operations *incidents.Incidents
+	Messages   Messages
+	People     users.Finder
+	Tags       Tags
+	Openings   auth.Openings
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string
-	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(context.Context, buckets.Set)
 }
 
 // The routes by resource.
@@ -76,32 +68,21 @@ func IncidentsRoutes(d IncidentsDeps) []routing.Route {
 	}
 }
 
-// noSuchIncident is the answer to a change of an incident that does not exist: 404 for callers that reach only the
-// incidents of their application, since those of others do not exist for them either.
-func (d IncidentsDeps) noSuchIncident(ctx context.Context) error {
+// caller returns the caller of a request as operations see it.
+func (d IncidentsDeps) caller(ctx context.Context) operation.Actor {
+	return wire.Actor(ctx).Caller(d.Openings)
+}
+
+// noSuchIncident translates the fault of a change of an incident that does not exist. A caller that reaches only the
+// incidents of its application gets 404, since those of others do not exist for it either.
+func (d IncidentsDeps) noSuchIncident(ctx context.Context, err error) error {
 	if wire.Actor(ctx).Confined(d.Openings) {
-		return auth.ErrNotReached
+		return err
 	}
-	return fault.New(fault.Invalid, "Invalid claim: no matching incident id")
+	return fault.When(err, fault.NotFound, fault.New(fault.Invalid, "Invalid claim: no matching incident id"))
 }
 
 const invalidID = "Invalid incident id"
-
-// change returns a change of incidents by the caller.
-func change(r *http.Request, ids ...incidents.ID) incidents.Change {
-	return incidents.Change{IDs: ids, Actor: By(r), Via: incidents.ViaAPI}
-}
-
-// wake wakes the processors of changed incidents.
-func (d IncidentsDeps) wake(ctx context.Context, done []incidents.Acknowledged) {
-	var set buckets.Set
-	for _, a := range done {
-		if a.Found {
-			set.Add(int(int64(a.ID) % buckets.Count))
-		}
-	}
-	d.Wake(ctx, set)
-}
 
 var incidentsColumns = Columns[incidents.Incident]{
 	{"id", func(i incidents.Incident) any { return i.ID }},

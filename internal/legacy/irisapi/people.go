@@ -14,14 +14,13 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Settings stores what only /v0 has of people: the profile, the numbers of targets, a time zone of those that the
-// operator allows, and the registration of phones that take push messages.
+// Settings stores what only /v0 has of people: the profile, the numbers of targets, and the registration of phones that
+// take push messages.
 type Settings interface {
 	ByTarget(ctx context.Context, targetID int64) (users.User, error)
 	Profile(ctx context.Context, id users.ID) (users.Profile, error)
 	// Others returns the settings that have no field in the profile.
 	Others(ctx context.Context, id users.ID) (map[string]string, error)
-	SetTimeZone(ctx context.Context, u users.User, zone, by string) error
 	RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error
 }
 

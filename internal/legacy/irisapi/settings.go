@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -25,14 +26,19 @@ func (p settings) get(w http.ResponseWriter, r *http.Request, u users.User) erro
 	return Answer(w, out, err)
 }
 
-// set stores the time zone. A zone that people may not choose is ignored, as clients expect.
+// set stores the time zone; the clock stays. A zone that people may not choose is ignored, as clients expect.
 func (p settings) set(w http.ResponseWriter, r *http.Request, u users.User) error {
 	b := ReadBody(w, r, "")
 	zone := b.Text("timezone")
-	err := b.Err()
 	i := slices.IndexFunc(p.TimeZones, func(z string) bool { return strings.EqualFold(z, zone) })
-	if err == nil && i >= 0 {
-		err = p.Settings.SetTimeZone(r.Context(), u, p.TimeZones[i], By(r))
+	if err := b.Err(); err != nil || i < 0 {
+		return Empty(w, http.StatusNoContent, err)
+	}
+	by := p.caller(r)
+	shown, err := p.Preferences.Shown.Do(r.Context(), by, onePerson(u))
+	if err == nil {
+		shown.TimeZone = operation.Text(p.TimeZones[i])
+		_, err = p.Preferences.ReplaceShown.Do(r.Context(), by, users.DisplayEdit{OnePerson: onePerson(u), Body: shown})
 	}
 	return Empty(w, http.StatusNoContent, err)
 }

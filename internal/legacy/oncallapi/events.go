@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // EventsDeps are the parts that the routes work on. All but Paid are required.
 type EventsDeps struct {
 	Requests
+	// Edits makes the edits of shifts.
+	Edits     operation.Op[calendaring.EventEditing, calendaring.EditAnswer]
 	Calendars oncall.CalendarStore
 	Teams     Teams
 	Users     Users

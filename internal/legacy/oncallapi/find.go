@@ -76,11 +76,6 @@ func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncal
 	return s, t, err
 }
 
-// ScheduleEdit returns an edit of a schedule by the caller, with the If-Match tags of the request.
-func (a Requests) ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
-	return scheduling.Edit{Editor: a.Planner(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
-}
-
 // ShiftID returns the positive number in the path parameter name. Any other text is a NotFound fault.
 func ShiftID(r *http.Request, name string) (int64, error) {
 	n, err := strconv.ParseInt(routing.Param(r, name), 10, 64)

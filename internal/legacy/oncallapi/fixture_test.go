@@ -146,7 +146,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			UserKey:     userKey,
 			Memberships: teams, Errors: problems},
 		Teams: oncallapi.TeamsDeps{Teams: teams, Rosters: rosters,
-			Names: names, ScheduleChanges: schedules, OnCallRoles: calendaring.NewRoles(names), Notices: notices,
+			Names: names, Previews: schedules, OnCallRoles: calendaring.NewRoles(names), Notices: notices,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
 		Rules: rules.Deps{People: people, Store: teams, Rosters: rosters, Services: names, Removals: operator.NewRemovals(f.db)},
 		People: oncallapi.PeopleDeps{Users: people, Notices: notices,
@@ -163,7 +163,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		Calendaring: calendaring.Deps{Memberships: teams, Absences: absent, Sealer: keys, Swaps: absent, Imports: shifts,
 			Members: teams, Rotations: schedules},
 		Contacts: pgusers.NewContacts(f.db, keys, lookups),
-		Personal: personal.Deps{Pins: people, Notices: notices, Keys: notices, Modes: modes},
+		Personal: personal.Deps{Pins: people, Notices: notices, Keys: notices, Modes: modes, People: people},
 	}
 	for _, c := range change {
 		c(&f.deps)
@@ -180,8 +180,10 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	d.Personal.Finder, d.Personal.Callers = d.Requests.Finder, requests.Callers{Requests: d.Requests}
 	d.People.Personal = personal.New(d.Personal)
 	f.deps.People.Personal = d.People.Personal
-	pages.Mount(planned, c.Planning, calendaring.New(c), d.People.Personal, d.Teams.OnCallRoles, d.People.Search)
-	d.Rules.Finder, d.Rules.Administrators = d.Requests, c.Planning
+	made := calendaring.New(c)
+	d.Events.Edits = made.Edit
+	pages.Mount(planned, c.Planning, made, d.People.Personal, d.Teams.OnCallRoles, d.People.Search)
+	d.Rules.Finder, d.Rules.Administrators, d.Teams.Planning = d.Requests, c.Planning, c.Planning
 	if d.CheckPlans {
 		d.Rules.PlanNamed = func(ctx context.Context, name string) error {
 			_, err := plans.ByName(ctx, name)

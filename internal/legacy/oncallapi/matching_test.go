@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -66,7 +66,7 @@ func TestEditOfAChangedObjectIsRefused(t *testing.T) {
 
 // crossing runs a function after a request has read an object and before the request stores its change.
 type crossing struct {
-	oncallapi.ScheduleChanges
+	planning.ScheduleChanges
 	meanwhile func()
 }
 
@@ -97,8 +97,8 @@ func TestConcurrentEditsOfDifferentFieldsAreBothStored(t *testing.T) {
 	var schedules *crossing
 	var notices *crossingNotices
 	f := newFixture(t, func(d *deps) {
-		schedules, notices = &crossing{ScheduleChanges: d.Teams.ScheduleChanges}, &crossingNotices{NoticeStore: d.Personal.Notices}
-		d.Teams.ScheduleChanges, d.Personal.Notices = schedules, notices
+		schedules, notices = &crossing{ScheduleChanges: d.Planning.Changes}, &crossingNotices{NoticeStore: d.Personal.Notices}
+		d.Planning.Changes, d.Personal.Notices = schedules, notices
 	})
 	schedule := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`,
 		week))

@@ -17,15 +17,11 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Users stores people.
+// Users reads people.
 type Users interface {
 	All(ctx context.Context) ([]oncall.Person, error)
-	Create(ctx context.Context, name string, by oncall.By) error
-	Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error
-	Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error)
 }
 
 // Notices has the types of notices, the keys of feeds, and the audit log of calendars.
@@ -49,8 +45,6 @@ type PeopleDeps struct {
 	// Personal and Search are operations that /v1 has too.
 	Personal *personal.Personal
 	Search   operation.Op[calendaring.SearchFilter, calendaring.Found]
-	// Region is the country of phone numbers without a country code.
-	Region users.Region `optional:"true"`
 }
 
 // Each type serves the routes of one resource.
@@ -131,8 +125,7 @@ func (a people) candidates(ctx context.Context, cs []params.Condition) ([]oncall
 	return []oncall.Person{u}, err
 }
 
-// createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do
-// this.
+// createUser adds a person with a name only.
 func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
 		return err
@@ -141,7 +134,7 @@ func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.Users.Create(r.Context(), name, By(r, nil))
+	err = a.Personal.AddPerson(r.Context(), a.Caller(r), name)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
 		Integrity(`user name "`+name+`" already exists`)))
 }
@@ -163,8 +156,7 @@ func (a people) getUser(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, params.Pick(out[0], asked))
 }
 
-// updateUser changes a person's settings and contacts. Only administrators and applications of the on-call API may
-// change a name.
+// updateUser changes a person's settings and contacts.
 func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.Person(r)
 	if err != nil {
@@ -174,32 +166,24 @@ func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.personChange(b)
+	c, err := personChange(b)
 	if err != nil {
 		return err
 	}
-	actor := wire.Actor(r.Context())
-	c.Trusted = actor.Admin || actor.Username == ""
-	if c.Name != nil && *c.Name == u.Name {
-		c.Name = nil
+	err = a.Personal.ChangePerson(r.Context(), a.Caller(r), u.Name, c)
+	if fault.Is(err, fault.Invalid) && fault.FieldOf(err) == "contacts" {
+		err = b.Fault("contacts", "%s", fault.Public(err))
 	}
+	name := u.Name
 	if c.Name != nil {
-		if auth.MayManageOncall(a.Caller(r)) != nil { // a person could choose a name like that of somebody else
-			return auth.Unauthorized("Action not allowed: only administrators rename users")
-		}
+		name = *c.Name
 	}
-	if err := a.Users.Update(r.Context(), u, c); err != nil {
-		name := u.Name
-		if c.Name != nil {
-			name = *c.Name
-		}
-		return fault.When(err, fault.Conflict, Integrity(`user name "`+name+`" already exists`))
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return routing.Done(w, http.StatusNoContent, fault.When(err, fault.Conflict,
+		Integrity(`user name "`+name+`" already exists`)))
 }
 
 // personChange reads the changes of a body. Fields that the body does not have stay nil.
-func (a people) personChange(b jsonbody.Object) (oncall.PersonChange, error) {
+func personChange(b jsonbody.Object) (oncall.PersonChange, error) {
 	var c oncall.PersonChange
 	var err error
 	for name, at := range map[string]**string{"name": &c.Name, "full_name": &c.FullName, "time_zone": &c.TimeZone, "photo_url": &c.PhotoURL} {
@@ -223,47 +207,19 @@ func (a people) personChange(b jsonbody.Object) (oncall.PersonChange, error) {
 	}
 	c.Contacts = map[users.Mode]string{}
 	for mode, destination := range contacts {
-		if !contactMode(users.Mode(mode)) {
-			return c, b.Fault("contacts", "%q is no contact mode", mode)
-		}
-		if destination == nil || strings.TrimSpace(*destination) == "" {
-			c.Contacts[users.Mode(mode)] = ""
+		if destination != nil {
+			c.Contacts[users.Mode(mode)] = strings.TrimSpace(*destination)
 			continue
 		}
-		to, err := a.Region.Contact(users.Mode(mode), *destination)
-		if err != nil {
-			return c, b.Fault("contacts", "%s", fault.Public(err))
-		}
-		c.Contacts[users.Mode(mode)] = to
+		c.Contacts[users.Mode(mode)] = ""
 	}
 	return c, nil
 }
 
-// contactMode reports whether a person can have a contact of the mode.
-func contactMode(m users.Mode) bool {
-	for _, known := range users.Modes {
-		if m == known && m != users.Drop {
-			return true
-		}
-	}
-	return false
-}
-
-// deleteUser removes a person from teams and switches the person off. Administrators and applications of the on-call
-// API delete the person if nothing else refers to the person. An unknown person is no error.
+// deleteUser removes a person from teams and switches the person off. An unknown person is no error.
 func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
-	u, err := a.Person(r)
-	if fault.Is(err, fault.NotFound) {
-		return routing.Empty(w, http.StatusOK)
-	}
-	if err != nil {
-		return err
-	}
-	entirely := auth.MayManageOncall(a.Caller(r)) == nil
-	if _, err := a.Users.Remove(r.Context(), u, entirely, By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	err := a.Personal.RemovePerson(r.Context(), a.Caller(r), routing.Param(r, "user"))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.NotFound, nil))
 }
 
 // userTeams answers with the names of a person's teams.

@@ -146,7 +146,7 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, Integrity(`roster "`+routing.Param(r, "roster")+`" not found`))
 	}
 	d.RosterID = ro.ID
-	id, err := a.ScheduleChanges.Create(ctx, d, By(r, b.Raw))
+	id, err := a.Planning.CreateWeekly(ctx, a.CallerOf(r, b), t, d)
 	return routing.Reply(w, http.StatusCreated, map[string]any{"id": id}, err)
 }
 
@@ -180,12 +180,11 @@ func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 			routing.Param(r, "id"))
 	}
 	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
-	err = a.ScheduleChanges.Update(ctx, s.ID, a.ScheduleEdit(r, p), By(r, b.Raw))
+	err = a.Planning.ChangeSchedule(ctx, a.CallerOf(r, b), s.ID, routing.IfMatch(r), p)
 	return routing.Done(w, http.StatusOK, err)
 }
 
-// newPlace reads the team and roster that a schedule moves to; nil = the schedule does not move. The caller must be
-// allowed to administer both teams.
+// newPlace reads the team and roster that a schedule moves to; nil = the schedule does not move.
 func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile) (team, roster *int64, err error) {
 	name, err := b.Text("team")
 	if err != nil {
@@ -194,11 +193,6 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 	to, err := a.ActiveTeam(ctx, name)
 	if err != nil {
 		return nil, nil, fault.When(err, fault.NotFound, Integrity(`team "`+name+`" not found`))
-	}
-	if to.ID != now.ID {
-		if err := a.Planner(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
-			return nil, nil, err
-		}
 	}
 	if to.ID == now.ID && !b.Given("roster") {
 		return nil, nil, nil
@@ -218,11 +212,11 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 
 // deleteSchedule deletes a schedule.
 func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
-	s, _, err := a.OwnSchedule(r)
+	id, err := ShiftID(r, "id")
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.ScheduleChanges.Delete(r.Context(), s, By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Planning.DeleteSchedule(r.Context(), a.Caller(r), oncall.ScheduleID(id)))
 }
 
 // populate makes the shifts of a schedule again from an instant on.
@@ -239,10 +233,7 @@ func (a weekly) populate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.ScheduleChanges.Populate(r.Context(), s.ID, start, By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Planning.Populate(r.Context(), a.Caller(r), s.ID, start))
 }
 
 // previewSchedule answers with the shifts that the calendar would have after populate. It writes nothing.
@@ -277,7 +268,7 @@ func (a weekly) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	plan, known, err := a.ScheduleChanges.Preview(ctx, s.ID, start, oncall.Span{Start: after, End: before})
+	plan, known, err := a.Previews.Preview(ctx, s.ID, start, oncall.Span{Start: after, End: before})
 	if err != nil {
 		return titledPreview(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	rules "github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
@@ -46,12 +47,8 @@ type Names interface {
 	AllTeamServices(ctx context.Context) ([][2]string, error)
 }
 
-// ScheduleChanges stores schedules and fills calendars from them. A schedule that does not exist is a NotFound fault.
-type ScheduleChanges interface {
-	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error
-	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
-	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error)
+// Previews says what a populate would make. A schedule that does not exist is a NotFound fault.
+type Previews interface {
 	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result,
 		scheduling.Calendars, error)
 }
@@ -64,12 +61,13 @@ type Plans interface {
 // TeamsDeps are the parts that the routes work on. All are required.
 type TeamsDeps struct {
 	Requests
-	Teams           Teams
-	Rosters         Rosters
-	Names           Names
-	ScheduleChanges ScheduleChanges
-	OnCallRoles     calendaring.OnCallRoles
-	Notices         Notices
+	Teams       Teams
+	Rosters     Rosters
+	Names       Names
+	Previews    Previews
+	Planning    *planning.Planning
+	OnCallRoles calendaring.OnCallRoles
+	Notices     Notices
 	// Rules has the operations on teams, rosters and services.
 	Rules *rules.Teams
 	// TimeZones are the time zones that a team may choose.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -197,10 +196,7 @@ func (a *API) change(r *http.Request, id, wantedStatus string) (object, error) {
 		}
 		done, err = a.d.Incidents.Acknowledge.Do(ctx, by, claim)
 	case resolved:
-		k := slices.IndexFunc(a.d.Incidents.Plain, func(o operation.Op[incidents.One, incidents.IncidentDetail]) bool {
-			return o.Name == incidents.OpResolve.Name
-		})
-		done, err = a.d.Incidents.Plain[k].Do(ctx, by, which)
+		done, err = a.d.Incidents.Resolve.Do(ctx, by, which)
 	default:
 		return nil, fault.Invalidf("status", "status must be acknowledged or resolved: Iris supports no other change here")
 	}

@@ -56,9 +56,6 @@ type Load interface {
 	Accepted(applicationID int64, n int)
 }
 
-// Openings are the compatibility switches of access.
-type Openings = auth.Openings
-
 // Deps are the parts that webhooks work on.
 type Deps struct {
 	Applications auth.Applications
@@ -79,7 +76,7 @@ type Deps struct {
 	FallbackRates *load.Rates           `optional:"true"`
 	Registerer    prometheus.Registerer `optional:"true"` // nil = metrics are not exported
 	// Openings: with NoCredentials, keys are not checked.
-	Openings Openings
+	Openings auth.Openings
 }
 
 // Names returns the names of all formats.

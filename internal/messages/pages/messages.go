@@ -196,7 +196,7 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		States: page.OptionsOr("any state", "pending", "taken", "sending", "sent", "delivered", "failed",
 			"cancelled", "aggregated", "dropped"),
 		Purposes: page.OptionsOr("any purpose", "primary", "copy", "fallback", "tracking", "direct", "digest",
-			"resolved-notice", "owner-notice")}
+			"resolved-notice", "owner-notice", "update")}
 	status := http.StatusOK
 	if wrong.Text == "" {
 		f.Paging = operation.Paging{Limit: page.ListLength, Cursor: r.URL.Query().Get("cursor")}
@@ -364,6 +364,7 @@ var purposes = map[messages.Purpose]string{
 	messages.Digest:         "A digest of several pages to one person.",
 	messages.ResolvedNotice: "This person was paged: the incident is resolved.",
 	messages.OwnerNotice:    "This person has acknowledged the incident, and there is news.",
+	messages.StatusUpdate:   "This person subscribed to updates.",
 }
 
 // why returns why the message exists and what was changed about its person and mode.

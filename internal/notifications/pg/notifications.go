@@ -130,6 +130,7 @@ func limitNotifications(ctx context.Context, q *postgresdb.Queries, policy pg.Po
 		for _, r := range nt.Recipients {
 			news = append(news, floods.Message{New: messages.New{
 				ApplicationID: nt.ApplicationID, Recipient: r.Recipient, Target: r.Target, Mode: r.Mode, Class: messages.ClassOutOfBand,
+				Purpose: r.Purpose,
 			}})
 		}
 	}
@@ -187,6 +188,7 @@ func notificationParams(batch []messages.Notification) postgresdb.InsertNotifica
 			p.Targets = append(p.Targets, r.Target)
 			p.Modes = append(p.Modes, string(r.Mode))
 			p.Literals = append(p.Literals, r.Literal)
+			p.Purposes = append(p.Purposes, string(r.Purpose))
 			p.ModeChanges = append(p.ModeChanges, r.Changed || len(r.Changes) > 0)
 			for _, c := range r.Changes {
 				p.ChangePlaces = append(p.ChangePlaces, i)

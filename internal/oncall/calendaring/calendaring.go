@@ -109,7 +109,7 @@ func eventsOf(rows []oncall.ShiftRow) []Event {
 // access returns the permissions of the caller for edits of a team that the request names.
 func (c *Calendaring) access(ctx context.Context, by operation.Actor) (editing.Access, error) {
 	who, err := auth.PlannerOf(ctx, c.deps.Memberships, by)
-	return editing.Access{Caller: who, Grace: c.deps.Grace, Named: true, Link: NewLink()}, err
+	return editing.Access{Caller: who, By: users.ID(by.Person), Grace: c.deps.Grace, Named: true, Link: newLink()}, err
 }
 
 // person returns the person for whom a request acts: the caller, or the person whom an application names.

@@ -224,8 +224,8 @@ func (f Finder) Overriding(ctx context.Context, by editing.Access, ids []oncall.
 	return e, err
 }
 
-// NewLink returns 32 random hexadecimal digits.
-func NewLink() string {
+// newLink returns 32 random hexadecimal digits.
+func newLink() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails
 	return hex.EncodeToString(b)

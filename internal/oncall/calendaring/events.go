@@ -286,14 +286,11 @@ func (c *Calendaring) run(ctx context.Context, by operation.Actor, e EventEditin
 
 // read returns the edit that a request describes.
 func (c *Calendaring) read(ctx context.Context, by operation.Actor, e EventEdit) (editing.Edit, error) {
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return editing.Edit{}, err
-	}
 	may, err := c.access(ctx, by)
 	if err != nil {
 		return editing.Edit{}, err
 	}
+	raw := planning.Author(by, e).Body
 	switch e.Action {
 	case "create":
 		return c.deps.Creation(ctx, may, e.request(), raw)

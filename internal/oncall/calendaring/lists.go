@@ -2,10 +2,8 @@ package calendaring
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -80,60 +78,4 @@ func (c *Calendaring) query(ctx context.Context, f EventFilter) (q oncall.ShiftQ
 		q.Roles = []string{role.Name}
 	}
 	return q, nil
-}
-
-// SearchFilter says what to search.
-type SearchFilter struct {
-	Text string `query:"q" json:"q" required:"true" maxLength:"255" doc:"Part of the name of a team or service, or the beginning of the name of a person. Case is ignored."`
-	Team string `query:"team" json:"team,omitempty" doc:"Only people of this team."`
-}
-
-// FoundService is a service that a search found.
-type FoundService struct {
-	Name  string   `json:"name"`
-	Teams []string `json:"teams" doc:"The teams that own it."`
-}
-
-// FoundPerson is a person whom a search found.
-type FoundPerson struct {
-	Name     string         `json:"name"`
-	FullName operation.Text `json:"full_name"`
-}
-
-// Found is the result of a search. Long lists are cut.
-type Found struct {
-	Teams    []string       `json:"teams"`
-	Services []FoundService `json:"services"`
-	Users    []FoundPerson  `json:"users"`
-}
-
-// Search finds teams, services and people by name.
-var Search = operation.Define[SearchFilter, Found](operation.Doc{Name: "search", Method: http.MethodGet,
-	Path: "/v1/search", Needs: operation.Reader, Errors: []int{http.StatusNotFound},
-	Summary: "Find teams, services and people by name", Note: "Long lists are cut."})
-
-// NewSearch returns the operation. find searches the people of a team; 0 = all people.
-func NewSearch(teams Teams, find func(ctx context.Context, text string, team int64) (oncall.SearchResult, error)) operation.Op[SearchFilter, Found] {
-	return Search.By(func(ctx context.Context, _ operation.Actor, f SearchFilter) (out Found, err error) {
-		var team int64
-		if f.Team != "" {
-			t, err := Finder{Teams: teams}.ActiveTeam(ctx, f.Team)
-			if err != nil {
-				return out, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no team %.100q", f.Team))
-			}
-			team = t.ID
-		}
-		found, err := find(ctx, strings.TrimSpace(f.Text), team)
-		if err != nil {
-			return out, err
-		}
-		out = Found{append([]string{}, found.Teams...), []FoundService{}, make([]FoundPerson, len(found.Users))}
-		for _, name := range slices.Sorted(maps.Keys(found.Services)) {
-			out.Services = append(out.Services, FoundService{name, found.Services[name]})
-		}
-		for i, u := range found.Users {
-			out.Users[i] = FoundPerson{u.Name, operation.Text(u.FullName)}
-		}
-		return out, nil
-	})
 }

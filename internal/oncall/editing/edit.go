@@ -7,6 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/etag"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Selection names the shifts that an edit concerns.
@@ -30,6 +31,7 @@ type Caller interface {
 // Access is who edits, and under which rules.
 type Access struct {
 	Caller Caller
+	By     users.ID      // the person who edits; 0 = a program
 	Grace  time.Duration // see Editor
 	Named  bool          // the request named the team, so the text of a refusal may name it
 	Link   string        // see Editor
@@ -41,7 +43,7 @@ func (a Access) Editor(now time.Time, team Membership) Editor {
 	if !a.Named {
 		name = ""
 	}
-	return Editor{Now: now, Grace: a.Grace, Team: team, Link: a.Link, May: Permission{
+	return Editor{Now: now, Grace: a.Grace, Team: team, Link: a.Link, Refusals: Refusals{
 		Member: a.Caller.MayEditCalendar(team.TeamID, name), Admin: a.Caller.MayAdministerTeam(team.TeamID, team.Name),
 	}}
 }
@@ -89,7 +91,9 @@ func (e Edit) Decide(now time.Time, team Membership, selected []oncall.Shift) (O
 			return Outcome{}, err
 		}
 	}
-	o, err := e.Change.Decide(e.Editor(now, team), selected)
+	d := e.Editor(now, team)
+	o, err := e.Change.Decide(d, selected)
+	d.notifyHolders(&o, e.By)
 	o.Team, o.Selected = team.Name, selected
 	return o, err
 }
@@ -152,11 +156,11 @@ func (c CreateLinked) Decide(d Editor, _ []oncall.Shift) (Outcome, error) {
 
 // Audit implements Change.
 func (CreateLinked) Audit(e Edit, o Outcome) map[string]any {
-	return map[string]any{"link_id": o.Add[0].Link, "event_ids": o.AddedIDs(), "request_body": e.Body}
+	return map[string]any{"link_id": o.Add[0].Link, "event_ids": o.addedIDs(), "request_body": e.Body}
 }
 
-// AddedIDs returns the ids of the added shifts.
-func (o Outcome) AddedIDs() []oncall.ShiftID {
+// addedIDs returns the ids of the added shifts.
+func (o Outcome) addedIDs() []oncall.ShiftID {
 	out := make([]oncall.ShiftID, len(o.Add))
 	for i, s := range o.Add {
 		out[i] = s.ID

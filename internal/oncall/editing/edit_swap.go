@@ -66,11 +66,11 @@ func (v Override) Decide(d Editor, selected []oncall.Shift) (o Outcome, err erro
 
 // Audit implements Change.
 func (v Override) Audit(e Edit, o Outcome) map[string]any {
-	return map[string]any{"new_events": v.Survivors(e, o), "request_body": e.Body}
+	return map[string]any{"new_events": v.survivors(e, o), "request_body": e.Body}
 }
 
-// Survivors returns the shifts of Outcome.After, with their ids, in the form of the override route's answer.
-func (v Override) Survivors(e Edit, o Outcome) []map[string]any {
+// survivors returns the shifts of Outcome.After, with their ids, in the form of the override route's answer.
+func (v Override) survivors(e Edit, o Outcome) []map[string]any {
 	var old oncall.ShiftRow
 	for _, row := range e.Rows {
 		old = row
@@ -114,7 +114,7 @@ func (t Take) Decide(d Editor, selected []oncall.Shift) (o Outcome, err error) {
 
 // Audit implements Change.
 func (t Take) Audit(_ Edit, o Outcome) map[string]any {
-	return map[string]any{"user": t.User.Name, "role": t.Role, "event_ids": o.AddedIDs()}
+	return map[string]any{"user": t.User.Name, "role": t.Role, "event_ids": o.addedIDs()}
 }
 
 // NewSwapRequest is a swap request to be made. Like an Edit it is a value that storage decides and stores.

@@ -32,19 +32,19 @@ func (c Membership) refuses(id users.ID, stranger string) string {
 	return ""
 }
 
-// Permission is what the caller may do on the team, decided by package auth: nil or the fault to answer with. Each edit
-// checks it at the place where the wire expects the check.
-type Permission struct{ Member, Admin error }
+// Refusals are the faults of a caller who may not do what members and administrators of the team may; nil = the caller
+// may. Package auth decides them. Each edit checks them at the place where the wire expects the check.
+type Refusals struct{ Member, Admin error }
 
 // Editor edits the calendar of one team: as one caller, at one instant. Its methods are pure. They return the changes
 // to store, or a fault with the title and description of the wire (docs/reference/oncall-v0.md 6). A shift is "past" if
 // it began more than Grace ago.
 type Editor struct {
-	Now   time.Time
-	Grace time.Duration // 0 = defaultGrace; negative = none
-	Team  Membership
-	May   Permission
-	Link  string // 32 new hex digits, for shifts that are made together
+	Now      time.Time
+	Grace    time.Duration // 0 = defaultGrace; negative = none
+	Team     Membership
+	Refusals Refusals
+	Link     string // 32 new hex digits, for shifts that are made together
 }
 
 func (d Editor) past(t time.Time) bool {
@@ -101,8 +101,8 @@ func (d Editor) Create(n ShiftRequest) (oncall.Changes, error) {
 	if err := d.times(n); err != nil {
 		return oncall.Changes{}, err
 	}
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	if why := d.Team.refuses(n.User, "User must be part of the team"); why != "" {
 		return oncall.Changes{}, fault.Titled(badEvent, why)
@@ -138,12 +138,12 @@ func (d Editor) Edit(s oncall.Shift, p Patch) (oncall.Changes, error) {
 	}
 	if d.past(s.Start) || d.past(after.Start) {
 		sameButEnd := after.Role == s.Role && after.User == s.User && after.Start.Equal(s.Start)
-		if !(sameButEnd && after.End.After(d.Now)) && d.May.Admin != nil {
-			return oncall.Changes{}, d.May.Admin
+		if !(sameButEnd && after.End.After(d.Now)) && d.Refusals.Admin != nil {
+			return oncall.Changes{}, d.Refusals.Admin
 		}
 	}
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	if err := d.newHolder(p, s); err != nil {
 		return oncall.Changes{}, err
@@ -183,8 +183,8 @@ func edited(before, after oncall.Shift) oncall.Notice {
 
 // Delete removes a shift (docs/reference/oncall-v0.md 6.3).
 func (d Editor) Delete(s oncall.Shift) (oncall.Changes, error) {
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	if d.past(s.Start) {
 		return oncall.Changes{}, fault.Titled(badUpdate, "Deleting events in the past not allowed")

@@ -13,8 +13,8 @@ func (d Editor) CreateLinked(drafts []ShiftRequest) (oncall.Changes, error) {
 	if drafts[0].TeamName == "" {
 		return oncall.Changes{}, fault.Titled("Invalid argument", "event missing team attribute")
 	}
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	var c oncall.Changes
 	for _, n := range drafts {
@@ -62,8 +62,8 @@ func (d Editor) EditLinked(shifts []oncall.Shift, p Patch) (oncall.Changes, erro
 		return oncall.Changes{}, fault.Titled(badUpdate, "Nothing to change: give user, role or note")
 	}
 	first := oncall.FirstShift(shifts)
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	if d.past(first.Start) {
 		return oncall.Changes{}, fault.Titled(badUpdate, "Editing events in the past not allowed")
@@ -88,8 +88,8 @@ func (d Editor) DeleteLinked(shifts []oncall.Shift) (oncall.Changes, error) {
 	if len(shifts) == 0 {
 		return oncall.Changes{}, fault.New(fault.NotFound, "404 Not Found")
 	}
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	first := oncall.FirstShift(shifts)
 	if d.past(first.Start) {

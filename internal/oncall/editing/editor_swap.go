@@ -29,8 +29,8 @@ func (d Editor) Swap(sides []Side) (oncall.Changes, error) {
 	if err := d.checkSwap(sides); err != nil {
 		return oncall.Changes{}, err
 	}
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	return swapped(sides), nil
 }
@@ -132,8 +132,8 @@ func (d Editor) Override(shifts []oncall.Shift, start, end time.Time, substitute
 	if substitute == 0 || len(shifts) == 0 {
 		return oncall.Changes{}, nil, fault.New(fault.Invalid, "Invalid name or list of events")
 	}
-	if d.May.Member != nil {
-		return oncall.Changes{}, nil, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, nil, d.Refusals.Member
 	}
 	given := oncall.SortedShifts(shifts)
 	if d.past(start) {
@@ -217,8 +217,8 @@ func cut(shifts []oncall.Shift, start, end time.Time) oncall.Changes {
 // end, or until another instant (zero = not given). If nobody holds the role, until is required. shifts are the team's,
 // at least those that overlap the time from now to until.
 func (d Editor) TakePager(shifts []oncall.Shift, role string, who users.ID, until time.Time) (oncall.Changes, error) {
-	if d.May.Member != nil {
-		return oncall.Changes{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return oncall.Changes{}, d.Refusals.Member
 	}
 	if !d.Team.Members[who] {
 		return oncall.Changes{}, fault.Invalidf("user", "the person who takes the pager must be a member of team %s",

@@ -42,10 +42,10 @@ func TestCreateAShift(t *testing.T) {
 		},
 		"Invalid event: Event must start before it ends": func(d *Editor, n *ShiftRequest) {
 			n.End,
-				d.May.Member = n.Start, errMember
+				d.Refusals.Member = n.Start, errMember
 		},
 		"not a team member": func(d *Editor, n *ShiftRequest) {
-			n.User, d.May.Member = 9,
+			n.User, d.Refusals.Member = 9,
 				errMember
 		},
 		"Invalid event: User must be part of the team": func(_ *Editor, n *ShiftRequest) { n.User = 9 },
@@ -72,25 +72,25 @@ func TestEditAShift(t *testing.T) {
 	two, nine, shadow := users.ID(2), users.ID(9), oncall.RoleShadow
 	at := func(h int) *time.Time { t := in(h); return &t }
 	for name, tc := range map[string]struct {
-		shift oncall.Shift
-		patch Patch
-		may   Permission
-		err   string
+		shift    oncall.Shift
+		patch    Patch
+		refusals Refusals
+		err      string
 	}{
-		"another person": {next, Patch{User: &two}, Permission{Admin: errAdmin}, ""},
-		"no member of the team": {next, Patch{User: &nine}, Permission{},
+		"another person": {next, Patch{User: &two}, Refusals{Admin: errAdmin}, ""},
+		"no member of the team": {next, Patch{User: &nine}, Refusals{},
 			"Invalid event update: Event user must be part of the team"},
-		"no permission": {next, Patch{User: &nine}, Permission{Member: errMember}, "not a team member"},
-		"the wrong way round": {next, Patch{Start: at(9)}, Permission{Member: errMember},
+		"no permission": {next, Patch{User: &nine}, Refusals{Member: errMember}, "not a team member"},
+		"the wrong way round": {next, Patch{Start: at(9)}, Refusals{Member: errMember},
 			"Invalid event update: Event must start before it ends"},
-		"into the past":              {next, Patch{Start: at(-30)}, Permission{Admin: errAdmin}, "not an admin"},
-		"into the past, by an admin": {next, Patch{Start: at(-30)}, Permission{}, ""},
-		"a running one, longer":      {running, Patch{End: at(12)}, Permission{Admin: errAdmin}, ""},
-		"a running one, cut off":     {running, Patch{End: at(-1)}, Permission{Admin: errAdmin}, "not an admin"},
-		"a running one, other role":  {running, Patch{Role: &shadow}, Permission{Admin: errAdmin}, "not an admin"},
+		"into the past":              {next, Patch{Start: at(-30)}, Refusals{Admin: errAdmin}, "not an admin"},
+		"into the past, by an admin": {next, Patch{Start: at(-30)}, Refusals{}, ""},
+		"a running one, longer":      {running, Patch{End: at(12)}, Refusals{Admin: errAdmin}, ""},
+		"a running one, cut off":     {running, Patch{End: at(-1)}, Refusals{Admin: errAdmin}, "not an admin"},
+		"a running one, other role":  {running, Patch{Role: &shadow}, Refusals{Admin: errAdmin}, "not an admin"},
 	} {
 		d := editor()
-		d.May = tc.may
+		d.Refusals = tc.refusals
 		c, err := d.Edit(tc.shift, tc.patch)
 		if tc.err != "" {
 			require.EqualError(t, err, tc.err, name)
@@ -118,7 +118,7 @@ func TestDeleteAShift(t *testing.T) {
 	c, err := d.Delete(s)
 	require.NoError(t, err)
 	require.Equal(t, []oncall.Shift{s}, c.Delete)
-	d.May.Member = errMember
+	d.Refusals.Member = errMember
 	_, err = d.Delete(s)
 	require.ErrorIs(t, err, errMember)
 }
@@ -217,7 +217,7 @@ func TestSwap(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{oncall.RolePrimary, oncall.RoleVacation}, c.Notices[0].Roles)
 	d := editor()
-	d.May.Member = errMember
+	d.Refusals.Member = errMember
 	_, err = d.Swap([]Side{{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{b}}})
 	require.ErrorIs(t, err, errMember)
 }
@@ -325,7 +325,7 @@ func TestOverrideRefusesWrongRequests(t *testing.T) {
 		require.EqualError(t, err, tc.why)
 	}
 	d := editor()
-	d.May.Member = errMember
+	d.Refusals.Member = errMember
 	_, _, err := d.Override([]oncall.Shift{one}, in(-25), in(20), 9)
 	require.ErrorIs(t, err, errMember)
 }
@@ -442,7 +442,7 @@ func TestSwapRequestsNeedConsent(t *testing.T) {
 	withdrawn, err := d.Withdraw(r, 1)
 	require.NoError(t, err)
 	require.Equal(t, RequestWithdrawn, withdrawn.State)
-	d.May.Admin = errAdmin
+	d.Refusals.Admin = errAdmin
 	_, err = d.Withdraw(r, 2)
 	require.True(t, fault.Is(err, fault.Forbidden))
 

@@ -43,8 +43,8 @@ type SwapRequest struct {
 
 // Request makes a swap request. give and take are the shifts as they are now, without those that do not exist.
 func (d Editor) Request(from, to users.ID, give, take []oncall.Shift, note string) (SwapRequest, error) {
-	if d.May.Member != nil {
-		return SwapRequest{}, d.May.Member
+	if d.Refusals.Member != nil {
+		return SwapRequest{}, d.Refusals.Member
 	}
 	switch {
 	case !d.Team.Members[from]:
@@ -160,7 +160,7 @@ func (d Editor) Withdraw(r SwapRequest, who users.ID) (SwapRequest, error) {
 	if err := r.checkOpen(); err != nil {
 		return r, err
 	}
-	if who != r.From && d.May.Admin != nil {
+	if who != r.From && d.Refusals.Admin != nil {
 		return r, fault.New(fault.Forbidden, "only the person who asked can withdraw")
 	}
 	return r.end(RequestWithdrawn, d.Now, who), nil

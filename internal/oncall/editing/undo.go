@@ -26,8 +26,8 @@ func (Undo) Action() string { return "edit_undone" }
 
 // Decide implements Change. Each part has the rules of the edit that it is: a shift is deleted, changed or made.
 func (u Undo) Decide(d Editor, selected []oncall.Shift) (o Outcome, err error) {
-	if d.May.Member != nil {
-		return o, d.May.Member
+	if d.Refusals.Member != nil {
+		return o, d.Refusals.Member
 	}
 	if u.Refusal != nil {
 		return o, u.Refusal
@@ -85,5 +85,5 @@ func (o *Outcome) gather(c oncall.Changes, err error) error {
 
 // Audit implements Change.
 func (Undo) Audit(e Edit, o Outcome) map[string]any {
-	return map[string]any{"event_ids": o.AddedIDs(), "old_event": e.events(o.Selected)}
+	return map[string]any{"event_ids": o.addedIDs(), "old_event": e.events(o.Selected)}
 }

@@ -28,6 +28,7 @@ func (h Handlers) listRoutes(r chi.Router) {
 	page.Get(r, "/oncall/teams", h.teamList)
 	page.Get(r, "/oncall/teams/{team}", h.shiftList)
 	page.Get(r, "/oncall/me", h.ownList)
+	page.Get(r, "/search", h.search)
 }
 
 func listPath(team string) string { return "/oncall/teams/" + url.PathEscape(team) }

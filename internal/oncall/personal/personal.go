@@ -26,10 +26,13 @@ type Deps struct {
 	Pins    PinStore
 	Notices NoticeStore
 	Keys    KeyStore
+	People  PeopleStore
 	// Callers finds the people whose settings a caller may change.
 	Callers users.Callers
 	// Modes are the modes in which people may be notified of shifts.
 	Modes []users.Mode
+	// Region is the country of phone numbers without a country code.
+	Region users.Region
 }
 
 // Personal are the operations. They are safe for concurrent use.

@@ -17,10 +17,10 @@ import (
 
 // HolidayCalendar is the holidays of a team.
 type HolidayCalendar struct {
-	Holidays   []Holiday `json:"holidays"`
-	UploadedBy string    `json:"uploaded_by"`
-	UploadedAt time.Time `json:"uploaded_at"`
-	LeftOut    []string  `json:"left_out" doc:"Lines and events of the iCalendar that were not used, and why; at most 20."`
+	Holidays   []Holiday  `json:"holidays"`
+	UploadedBy string     `json:"uploaded_by"`
+	UploadedAt *time.Time `json:"uploaded_at" nullable:"true"`
+	LeftOut    []string   `json:"left_out" doc:"Lines and events of the iCalendar that were not used, and why; at most 20."`
 }
 
 // Holiday is a day with a name.
@@ -49,7 +49,7 @@ var (
 		Note:    "To use them, subscribe a team with kind holidays and the code as country."})
 	GetHolidays = operation.Define[users.OneTeam, HolidayCalendar](operation.Doc{Name: "team.holidays",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/holidays", Needs: operation.Reader,
-		Summary: "The holidays of a team", Note: "404: the team has no holiday calendar."})
+		Summary: "The holidays of a team", Note: "uploaded_at is null if the team has no holiday calendar."})
 	SetHolidays = operation.Define[HolidayUpload, operation.None](operation.Doc{Name: "team.set-holidays",
 		Method: http.MethodPut, Path: "/v1/teams/{team}/holidays", Needs: operation.Member, Rule: operation.OfTeam,
 		Status: http.StatusNoContent, Audit: []audit.Action{audit.HolidaysChanged},
@@ -75,7 +75,11 @@ func (p *Planning) holidays(ctx context.Context, _ operation.Actor, of users.One
 		return HolidayCalendar{}, err
 	}
 	c, err := p.deps.Holidays.Holidays(ctx, t.ID)
-	out := HolidayCalendar{[]Holiday{}, c.UploadedBy, c.UploadedAt.UTC(), append([]string{}, c.LeftOut...)}
+	if fault.Is(err, fault.NotFound) {
+		return HolidayCalendar{Holidays: []Holiday{}, LeftOut: []string{}}, nil
+	}
+	at := c.UploadedAt.UTC()
+	out := HolidayCalendar{[]Holiday{}, c.UploadedBy, &at, append([]string{}, c.LeftOut...)}
 	for _, d := range c.Days {
 		out.Holidays = append(out.Holidays, Holiday{d.Day.String(), d.Name})
 	}

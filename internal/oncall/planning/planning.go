@@ -52,6 +52,8 @@ type ScheduleChanges interface {
 	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
 	Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error
 	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
+	// Populate makes the shifts of a schedule again.
+	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error)
 }
 
 // Holidays stores the holidays of teams.

@@ -147,10 +147,7 @@ func (p *Planning) stored(ctx context.Context, id oncall.ScheduleID) (scheduling
 
 // owned finds a rotation of a team whose administrator the caller is.
 func (p *Planning) owned(ctx context.Context, by operation.Actor, id oncall.ScheduleID) (scheduling.StoredSchedule, error) {
-	s, err := p.deps.Schedules.ByID(ctx, id)
-	if err == nil {
-		err = p.mayAdminister(ctx, by, s.TeamID, s.Team)
-	}
+	s, err := p.ownSchedule(ctx, by, id)
 	if err == nil && s.Algorithm != scheduling.ByRotation {
 		err = errNone
 	}

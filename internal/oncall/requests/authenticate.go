@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -89,7 +90,7 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 func (a *Authenticator) signed(r *http.Request, header string, body []byte) (auth.Application, error) {
 	name, digest, err := auth.ParseAuthorization(header)
 	switch {
-	case errors.Is(err, auth.ErrHeader):
+	case errors.Is(err, operation.ErrUnknown):
 		return auth.Application{}, auth.ErrDigestFormat
 	case err != nil:
 		return auth.Application{}, auth.ErrOncallDigest

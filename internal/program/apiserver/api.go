@@ -239,7 +239,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 
 // build creates the other edges. It returns all routes, and the site.
 func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
-	v0, err := irisapi.New(s.irisParts())
+	v0, err := irisapi.New(s.irisDeps())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -251,7 +251,7 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v1, err := NewV1(s.v1Parts())
+	v1, err := NewV1(s.v1Deps())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -284,7 +284,9 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.routes(zip, docs, v0, calendars, pagerDuty, v1, alerts, answers, pages), pages, nil
+	routes := s.routes(zip, docs, v0, calendars, pagerDuty, v1, alerts, answers, pages)
+	pages.Refuse(routes)
+	return routes, pages, nil
 }
 
 // routes returns the handler of all parts, behind the middleware of every request.

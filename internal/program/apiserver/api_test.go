@@ -85,7 +85,7 @@ func newFixture(t *testing.T) *fixture {
 	sending := integrations.New(integrations.Deps{Store: senders, Heartbeats: pgintake.New(f.db), Applications: apps,
 		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Recipes: builtin, Previewer: receiving.Previewer{
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps,
-			Decoders: sources.All(builtin), Alerts: senders}})
+			Decoders: sources.All(builtin), Alerts: senders, Held: in}})
 	table := typed(f.db, apps, notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 		Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle}), wake, sending,
 		intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps, Lookups: pgnotifications.New(f.db), Load: idle})

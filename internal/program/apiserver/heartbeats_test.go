@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/program/operator"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 )
 
 func TestPingsOfHeartbeats(t *testing.T) {
@@ -20,11 +20,11 @@ func TestPingsOfHeartbeats(t *testing.T) {
 	token := s.add(intake.Content{Name: "jobs", Type: "heartbeat", DefaultPlan: "pager"})
 	other := s.add(intake.Content{Name: "am", Type: "alertmanager"})
 	for _, name := range []string{"default", "night/backup", "nightly"} {
-		err := s.senders.AddHeartbeat(t.Context(), "jobs", operator.Heartbeat{Name: name, Every: time.Minute}, "")
+		err := s.senders.AddHeartbeat(t.Context(), "jobs", heartbeats.Content{Name: name, Every: time.Minute}, "")
 		require.Equal(t, name == "night/backup", err != nil)
 	}
 	require.ErrorContains(t, s.senders.AddHeartbeat(t.Context(), "am",
-		operator.Heartbeat{Name: "x", Every: time.Minute}, ""), "has no heartbeats")
+		heartbeats.Content{Name: "x", Every: time.Minute}, ""), "has no heartbeats")
 	const path = "/v1/hooks/heartbeat"
 	for _, c := range []struct {
 		method, path, authorization string
@@ -67,7 +67,7 @@ func TestSignalsOfHeartbeats(t *testing.T) {
 	s := newIntake(t)
 	token := s.add(intake.Content{Name: "jobs", Type: "heartbeat", DefaultPlan: "pager"})
 	for _, name := range []string{"default", "backup", "log", "7"} {
-		require.NoError(t, s.senders.AddHeartbeat(t.Context(), "jobs", operator.Heartbeat{Name: name, Every: time.Minute}, ""))
+		require.NoError(t, s.senders.AddHeartbeat(t.Context(), "jobs", heartbeats.Content{Name: name, Every: time.Minute}, ""))
 	}
 	const path = "/v1/hooks/heartbeat/"
 	call := func(method, path, authorization, body string) (int, string) {

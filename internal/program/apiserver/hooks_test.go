@@ -26,6 +26,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/operator"
@@ -711,7 +712,7 @@ func TestHooksTakeUnknownParameters(t *testing.T) {
 	}
 	token := s.add(intake.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
 	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats",
-		operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
+		heartbeats.Content{Name: "default", Every: time.Minute}, ""))
 	code, answer := s.call(http.MethodGet, "/v1/hooks/heartbeat?status=up&msg=OK&ping=9", "Bearer "+token, "")
 	require.Equal(t, http.StatusOK, code, "%v", answer)
 	code, _ = s.call(http.MethodGet, "/v1/hooks/heartbeat/"+token+"?rid=7f", "", "")

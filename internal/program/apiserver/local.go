@@ -24,7 +24,7 @@ func Local(cfg config.API, db *postgres.DB, in pgauth.Installation, log *zap.Log
 		return nil, err
 	}
 	s.strict = s.strict.ForCommandLine()
-	v1, err := NewV1(s.v1Parts())
+	v1, err := NewV1(s.v1Deps())
 	if err != nil {
 		return nil, err
 	}

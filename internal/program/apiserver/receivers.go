@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/recipes"
@@ -43,7 +44,7 @@ type Receivers struct {
 const anyActive = 100_000
 
 // newReceivers creates the edges.
-func newReceivers(cfg config.API, book *recipes.Book, open legacywebhooks.Openings, s *server.Stores, l Limits, wake receiving.Wake, e *wire.Errors, log *zap.Logger,
+func newReceivers(cfg config.API, book *recipes.Book, open auth.Openings, s *server.Stores, l Limits, wake receiving.Wake, e *wire.Errors, log *zap.Logger,
 	reg prometheus.Registerer) (*Receivers, error) {
 	in := cfg.Intake
 	fallbacks := load.NewRates(s.Incidents, anyActive, in.FallbackPerMinute, time.Minute, nil)
@@ -78,7 +79,7 @@ func newReceivers(cfg config.API, book *recipes.Book, open legacywebhooks.Openin
 // previewer returns what answers what a delivery would do.
 func previewer(cfg config.API, book *recipes.Book, s *server.Stores, log *zap.Logger) receiving.Previewer {
 	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(book),
-		Alerts: s.Integrations}
+		Alerts: s.Integrations, Held: s.Incidents}
 }
 
 // chooser returns what chooses the plans of events.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/program/operator"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/program/servertest"
 )
 
@@ -42,7 +42,7 @@ func TestEveryRefusalIsCountedAndShown(t *testing.T) {
 	routes := sourceRoutes(s)
 	beats := s.add(intake.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
 	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats",
-		operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
+		heartbeats.Content{Name: "default", Every: time.Minute}, ""))
 	routes = append(routes, sourceRoute{name: "ping", path: "/v1/hooks/heartbeat/" + beats + "/unknown"})
 	owner := map[string]string{"events v2": "pagerduty", "events v1": "pagerduty", "alerts": "opsgenie",
 		"notes": "opsgenie", "tags": "opsgenie", "ping": "beats"}

@@ -70,11 +70,17 @@ func TestConditionsAndSettingsOfPlans(t *testing.T) {
 
 	const path = "/v1/plans/disk/settings"
 	standard := `{"repeat":0,"delay_seconds":0,"wait_for_on_call":false,"repage_after_seconds":3600,"acknowledgement_timeout_seconds":0,"notify_owner":"","resolved_notice":{}}`
-	require.JSONEq(t, standard, f.do("", "GET", path, "").Body.String())
+	read := f.do("", "GET", path, "")
+	require.JSONEq(t, standard, read.Body.String())
+	first := read.Header().Get("ETag")
+	require.NotEmpty(t, first)
 	changed := `{"repeat":2,"delay_seconds":60,"wait_for_on_call":true,"repage_after_seconds":0,"acknowledgement_timeout_seconds":1800,"notify_owner":"email","resolved_notice":{"sms":true}}`
-	rec := f.do("ann", "PUT", path, changed)
+	rec := f.do("ann", "PUT", path, changed, "If-Match", first)
 	require.Equal(t, 200, rec.Code, rec.Body)
 	require.JSONEq(t, changed, rec.Body.String())
+	require.Equal(t, 412, f.do("ann", "PUT", path, `{"repeat":3}`, "If-Match", first).Code, "another person changed them")
+	require.JSONEq(t, changed, f.do("", "GET", path, "").Body.String())
+	require.Equal(t, 200, f.do("ann", "PUT", path, changed, "If-Match", rec.Header().Get("ETag")).Code)
 	require.Equal(t, 200, f.do("ann", "PUT", "/v1/plans/disk", plan("", step(), step())).Code)
 	require.JSONEq(t, changed, f.do("", "GET", path, "").Body.String(), "a new version keeps the settings")
 	require.Contains(t, f.do("ann", "GET", "/v1/plans/disk", "").Body.String(), `"conditions":[]`,

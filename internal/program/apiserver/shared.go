@@ -20,6 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/incidents/reviews"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/opening"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
@@ -33,6 +34,9 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
+	pagesnotifications "github.com/iris-oncall/iris/internal/notifications/pages"
+	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
+	"github.com/iris-oncall/iris/internal/notifications/updates"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
@@ -75,7 +79,6 @@ type apiShared struct {
 	recipes       *recipes.Book
 	load          *incidentsload.Load
 	rates         *incidentsload.Rates // nil = any number of incidents
-	simulator     *operator.Simulator
 	callbacks     Callbacks
 	wings
 	typed   *mount.API // the operations below /v1
@@ -93,7 +96,7 @@ type wings struct {
 	integrations  *integrations.Integrations
 	messages      *messages.Messages
 	notifications *accept.Notifications
-	next          operation.Op[incidents.One, simulation.Foreseen]
+	simulator     *simulation.Simulator
 	onCall        operation.Op[calendaring.OnCallFilter, operation.Page[scheduling.Team]]
 	onCallRoles   calendaring.OnCallRoles
 	open          operation.Op[opening.NewIncident, opening.OpenedIncident]
@@ -102,11 +105,13 @@ type wings struct {
 	planning      *planning.Planning
 	plans         *catalog.Plans
 	preferences   *users.Preferences
+	reviews       *reviews.Reviews
 	search        operation.Op[calendaring.SearchFilter, calendaring.Found]
 	silences      *silences.Silences
 	system        *system.System
 	teams         *teams.Teams
 	templates     *catalog.Templates
+	updates       *updates.Updates
 }
 
 // share creates what the edges share.
@@ -172,10 +177,10 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Rotations: s.Schedules, Planning: s.planning})
 	s.onCallRoles = calendaring.NewRoles(s.Names)
 	s.onCall = calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who)
-	s.search = calendaring.NewSearch(s.Teams, s.People.Search)
+	s.search = calendaring.NewSearch(s.Teams, s.People.Search, s.searched()...)
 	callers := oncallrequests.Callers{Requests: finder}
 	s.personal = personal.New(personal.Deps{Finder: finder.Finder, Pins: s.People, Notices: s.Notices, Keys: s.Notices,
-		Callers: callers, Modes: noticeModes})
+		Callers: callers, Modes: noticeModes, People: s.People, Region: s.Region})
 	removals := operator.NewRemovals(s.DB)
 	s.teams = teams.New(teams.Deps{Finder: finder, Administrators: s.planning, People: s.People, Store: s.Teams,
 		Rosters: s.Rosters, Services: s.Names, Removals: removals, PlanNamed: s.planNamed(), Region: s.Region})
@@ -196,8 +201,12 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagessystem.Mount(s.typed, s.system)
 	s.incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
 		People: s.Users, Wake: s.notifier.Wake})
-	s.next = simulation.NewNext(s.simulator.Next, s.Incidents.Get)
-	pagesincidents.Mount(s.typed, s.incidents, s.next)
+	pagesincidents.Mount(s.typed, s.incidents, simulation.NewNext(s.simulator.Next, s.Incidents.Get))
+	s.reviews = reviews.New(s.Incidents, s.Incidents)
+	pagesincidents.MountReviews(s.typed, s.reviews)
+	s.updates = updates.New(updates.Deps{Store: pgnotifications.NewUpdates(s.Stores.Notifications), Incident: s.Incidents.Get,
+		Applications: s.Applications, Load: s.load, Wake: s.notifier.Wake, PublicURL: a.cfg.PublicURL})
+	pagesnotifications.Mount(s.typed, s.updates)
 	strict := *s.acceptor
 	strict.DummyRoles = false
 	s.messages = messages.NewMessages(s.seen(), s.Incidents.Get)
@@ -212,10 +221,10 @@ func (s *apiShared) authors() catalog.Authors {
 	return catalog.Authors{People: s.Users, Teams: s.Owners, Teammates: s.Users.Teammates}
 }
 
-// irisParts are the parts of the API v0.
-func (s *apiShared) irisParts() irisapi.Deps {
+// irisDeps are the parts of the API v0.
+func (s *apiShared) irisDeps() irisapi.Deps {
 	c, open := s.cfg, openings(s.cfg)
-	reached, rule := s.reached(), reach.Rule{Openings: open}
+	rule := reach.Rule{Openings: open}
 	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
 	return irisapi.Deps{
 		Mount: routing.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent,
@@ -230,8 +239,9 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Authors: s.authors(), Openings: open, Tags: tags,
 		},
 		Incidents: irisapi.IncidentsDeps{
-			Incidents: reached, Messages: reach.Messages{Rule: rule, Seen: s.seen()}, People: s.Users,
-			Tags: tags, Openings: open, InternalApplications: c.InternalApplications, Wake: s.notifier.Wake,
+			Incidents: reach.Incidents{Rule: rule, Store: s.Incidents}, Operations: s.incidents,
+			Messages: reach.Messages{Rule: rule, Seen: s.seen()}, People: s.Users,
+			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
 		},
 		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Seen: s.seen()}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
 		Opening:  irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
@@ -252,11 +262,6 @@ func (s *apiShared) irisParts() irisapi.Deps {
 // seen returns the messages as callers see them.
 func (s *apiShared) seen() messages.Seen {
 	return messages.Seen{Store: s.Messages, OnCallNow: s.People.OnCallNow}
-}
-
-// reached returns the incidents as the caller of a request reaches them.
-func (s *apiShared) reached() reach.Incidents {
-	return reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg)}, Store: s.Incidents}
 }
 
 // openingCaller returns the caller of a request who opens an incident.
@@ -309,13 +314,14 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Requests: requests, Authenticator: authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamsDeps{
 			Teams: s.Teams, Rosters: s.Rosters,
-			Names: s.Names, ScheduleChanges: s.Schedules, OnCallRoles: s.onCallRoles, Notices: s.Notices, Rules: s.teams,
+			Names: s.Names, Previews: s.Schedules, Planning: s.planning, OnCallRoles: s.onCallRoles, Notices: s.Notices, Rules: s.teams,
 			TimeZones: s.cfg.TimeZones, Modes: noticeModes,
 		},
 		People: oncallapi.PeopleDeps{
-			Users: s.People, Notices: s.Notices, Feeds: s.Shifts, Personal: s.personal, Search: s.search, Region: s.Region,
+			Users: s.People, Notices: s.Notices, Feeds: s.Shifts, Personal: s.personal, Search: s.search,
 		},
 		Events: oncallapi.EventsDeps{
+			Edits:     s.calendaring.Edit,
 			Calendars: s.Calendars, Teams: s.Teams, Users: s.People, Names: s.Names, Notices: s.Notices,
 			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
 		},
@@ -335,8 +341,8 @@ func (s *apiShared) pagerDutyAPI() (*pagerdutyapi.API, error) {
 		Authenticate: s.strict.Middleware, Errors: s.errors, PublicURL: s.cfg.PublicURL})
 }
 
-// v1Parts are the parts of the project's own API below /v1.
-func (s *apiShared) v1Parts() V1Deps {
+// v1Deps are the parts of the project's own API below /v1.
+func (s *apiShared) v1Deps() V1Deps {
 	requests, authenticator := s.calendarEdge()
 	return V1Deps{
 		Authenticator:         s.strict,
@@ -359,17 +365,17 @@ func (s *apiShared) responses(asset func(string) string) (*answers.Responses, er
 		return nil, err
 	}
 	return answers.New(answers.Deps{
-		Answers: answers.AnswerParts{
+		Answers: answers.AnswerDeps{
 			Store: s.Responses, Openings: openings(s.cfg), Wake: s.notifier.Wake, Region: s.Region,
 			Incidents: reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg), Answers: true}, Store: s.Incidents},
 		},
-		Links: answers.LinkParts{People: s.Users, Links: s.Keys.Links(), Asset: asset},
-		Mail: answers.MailParts{
-			Openers: s.Incidents, Applications: s.Applications, Plans: s.Plans, Load: s.load, Rates: s.rates, Notifications: s.Notifications,
+		Links: answers.LinkDeps{People: s.Users, Links: s.Keys.Links(), Asset: asset},
+		Mail: answers.MailDeps{
+			Opener: s.Incidents, Applications: s.Applications, Plans: s.Plans, Load: s.load, Rates: s.rates, Notifications: s.Notifications,
 		},
-		Slack: answers.SlackParts{Pressed: s.callbacks.SlackPressed,
+		Slack: answers.SlackDeps{Pressed: s.callbacks.SlackPressed,
 			Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
-		Twilio: answers.TwilioParts{
+		Twilio: answers.TwilioDeps{
 			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: s.Receipts,
 			Reveal: s.Keys.RevealTo,
 		},

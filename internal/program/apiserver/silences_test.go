@@ -78,7 +78,7 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notification
 			return opening.Caller{Actor: wire.Actor(ctx), Application: wire.Application(ctx)}
 		}}))
 	pagesincidents.Mount(a, incidents.NewIncidents(incidents.Deps{Store: in, People: authors.People, Wake: wake,
-		Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(db), People: authors.People}}),
+		Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(db), People: pgusers.NewUsers(db)}}),
 		simulation.NewNext(nil, in.Get))
 	pagesmessages.Mount(a, messages.NewMessages(messages.Seen{Store: pgincidents.NewMessages(db)}, in.Get),
 		notifications.NewNotifications(pgincidents.NewRequests(db), acceptor, apps, wake))
@@ -195,7 +195,7 @@ func TestBadSilencesAreRefusedWithTheirField(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"application": "demo", "comment": "x"}`:                                                  "give exactly one of to, for_seconds and ends_in_seconds",
 		`{"application": "demo", "for_seconds": 60, "to": "2030-01-31T08:00:00Z", "comment": "x"}`: "give exactly one of to, for_seconds and ends_in_seconds",
-		`{"application": "demo", "for_seconds": 60}`:                                               "comment must say why",
+		`{"application": "demo", "for_seconds": 60}`:                                               "comment must not be empty",
 		`{"application": "demo", "for_seconds": "60", "comment": "x"}`:                             "for_seconds",
 		`{"application": "demo", "to": "tomorrow", "comment": "x"}`:                                "to must be an instant",
 		`{"application": "demo", "match": "?", "for_seconds": 60, "comment": "x"}`:                 "must begin with a label",

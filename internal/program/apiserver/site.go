@@ -17,6 +17,7 @@ import (
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	pagesnotifications "github.com/iris-oncall/iris/internal/notifications/pages"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
@@ -48,13 +49,13 @@ func mailDomain(c config.API) string {
 
 // siteAndSCIM is the web site, and the edge for directories that push people.
 type siteAndSCIM struct {
-	*site.Web
+	*site.Handler
 	scim interface{ Routes(r chi.Router) }
 }
 
 // Routes mounts both.
 func (s *siteAndSCIM) Routes(r chi.Router) {
-	s.Web.Routes(r)
+	s.Handler.Routes(r)
 	s.scim.Routes(r)
 }
 
@@ -70,9 +71,11 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 	if err != nil {
 		return nil, err
 	}
+	told := pagesnotifications.Deps{Updates: d.updates, Applications: d.applications, Teams: d.teams, Contacts: d.contacts}
 	pages, err := site.New(site.Deps{
-		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
-			Plans: d.plans, Applications: d.applications, Open: d.open, Next: d.next, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
+		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Changes: d.incidents, Messages: s.Messages,
+			Plans: d.plans, Applications: d.applications, People: d.people, Open: d.open, Next: d.simulator.Next,
+			Steps: s.Plans.StepCount, AlertCounts: s.Incidents.AlertCounts, Version: s.Incidents.VersionOf, Told: told.Told, Reviews: d.reviews},
 		Sections: site.Sections{
 			Catalog: pagescatalog.Deps{Plans: d.plans, Templates: d.templates, Applications: d.applications,
 				Incidents: d.incidents, Notifications: d.notifications, Integrations: d.integrations, Teams: d.teams, People: d.people},
@@ -89,9 +92,11 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 				PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 			Silences: pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents, Applications: d.applications,
 				Plans: d.plans, Teams: d.teams},
+			Reviews:  pagesincidents.ReviewDeps{Reviews: d.reviews, Teams: d.teams},
+			Updates:  told,
 			Tokens:   pagesauth.TokenDeps{Tokens: d.access.Tokens, Services: d.access.Services, Grants: s.Grants},
 			Sessions: d.access.Sessions,
-			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
+			Audit:    pagesauth.AuditLogDeps{Log: d.access.Audit},
 			OnCall: pagesoncall.Deps{Found: s.TeamRows, Calendaring: d.calendaring, Planning: d.planning, People: d.people,
 				Search: d.search, Teams: d.teams},
 			PublicURL: d.Config.PublicURL,
@@ -99,7 +104,8 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		People:       login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:       signOn,
 		Account:      account,
-		Applications: s.Applications, Sessions: d.Sessions, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
+		Applications: s.Applications, Sessions: d.Sessions, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version,
+		Open: s.Incidents.OpenCounts, Log: d.Log,
 	})
 	return &siteAndSCIM{pages, SCIM(d.Config, s, d.Log)}, err
 }

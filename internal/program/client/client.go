@@ -110,9 +110,9 @@ func (e *Error) Error() string {
 	case e.Status == http.StatusUnauthorized:
 		text += ": run iris login"
 	case e.Status == http.StatusForbidden && strings.Contains(text, "lacks the scope"):
-		text += ": use a token with it, such as of iris login --scopes"
+		text += ": use a token with that scope, for example from iris login --scopes"
 	case e.Status >= 300 && e.Status < 400:
-		text += ": the address of the server is not that of Iris"
+		text += ": the address does not belong to an Iris server"
 	}
 	return text
 }
@@ -120,23 +120,50 @@ func (e *Error) Error() string {
 // Do sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not read.
 // path begins with /v1. A refusal of the server is an *Error.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
-	_, err := c.Send(ctx, method, path, in, out)
+	_, _, err := c.send(ctx, method, path, in, out)
 	return err
 }
 
 // Send is Do, and returns the status of an answer that is not an error.
 func (c *Client) Send(ctx context.Context, method, path string, in, out any) (status int, err error) {
+	status, _, err = c.send(ctx, method, path, in, out)
+	return status, err
+}
+
+// Edit changes an object: it reads the object into found and stores what changed returns. It stores nothing if another
+// person changed the object meanwhile; the error then says so.
+func (c *Client) Edit(ctx context.Context, path string, found any, changed func() (any, error)) error {
+	_, header, err := c.send(ctx, http.MethodGet, path, nil, found)
+	if err != nil {
+		return err
+	}
+	in, err := changed()
+	if err != nil {
+		return err
+	}
+	if tag := header.Get("ETag"); tag != "" {
+		c = c.With("If-Match", tag)
+	}
+	err = c.Do(ctx, http.MethodPut, path, in, nil)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Status == http.StatusPreconditionFailed {
+		return errors.New("nothing was changed, because somebody changed the object meanwhile: run the command again")
+	}
+	return err
+}
+
+func (c *Client) send(ctx context.Context, method, path string, in, out any) (status int, header http.Header, err error) {
 	var body io.Reader
 	if in != nil {
 		encoded, err := json.Marshal(in)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		body = bytes.NewReader(encoded)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
@@ -150,26 +177,26 @@ func (c *Client) Send(ctx context.Context, method, path string, in, out any) (st
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return 0, c.unreachable(err)
+		return 0, nil, c.unreachable(err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return 0, c.unreachable(err)
+		return 0, nil, c.unreachable(err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		refused := &Error{}
 		_ = json.Unmarshal(answer, refused) // an answer that is no JSON has only its status
 		refused.Status = resp.StatusCode
-		return 0, refused
+		return 0, nil, refused
 	}
 	if out == nil {
-		return resp.StatusCode, nil
+		return resp.StatusCode, resp.Header, nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return 0, fmt.Errorf("%s does not answer like Iris: %w", c.base, err)
+		return 0, nil, fmt.Errorf("%s does not answer like Iris: %w", c.base, err)
 	}
-	return resp.StatusCode, nil
+	return resp.StatusCode, resp.Header, nil
 }
 
 // unreachable describes a request without an answer.

@@ -1,7 +1,9 @@
 package client
 
 import (
+	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -25,7 +27,7 @@ func TestErrors(t *testing.T) {
 		"no credentials": {problem(401, `{"detail":"this token is not valid: it may be expired or revoked"}`),
 			"this token is not valid: it may be expired or revoked: run iris login"},
 		"scope": {problem(403, `{"detail":"This token lacks the scope admin"}`),
-			"This token lacks the scope admin: use a token with it, such as of iris login --scopes"},
+			"This token lacks the scope admin: use a token with that scope, for example from iris login --scopes"},
 		"rights": {problem(403, `{"detail":"Only administrators may do this"}`),
 			"Only administrators may do this"},
 		"field": {problem(400, `{"detail":"name is empty","field":"name"}`), "name is empty"},
@@ -33,7 +35,7 @@ func TestErrors(t *testing.T) {
 			"default_plan: there is no such plan"},
 		"no JSON": {problem(502, `<html>`), "the server answers 502 Bad Gateway"},
 		"redirect": {problem(302, ``),
-			"the server answers 302 Found: the address of the server is not that of Iris"},
+			"the server answers 302 Found: the address does not belong to an Iris server"},
 		"other server": {problem(200, `<html>`), "does not answer like Iris"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,6 +48,44 @@ func TestErrors(t *testing.T) {
 			require.ErrorContains(t, api.Do(t.Context(), "GET", "/v1/tokens", nil, &out), c.want)
 		})
 	}
+}
+
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	stored, other := `{"rate":1}`, false
+	tag := func() string { return `"` + base64.StdEncoding.EncodeToString([]byte(stored)) + `"` }
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet:
+			w.Header().Set("ETag", tag())
+			fmt.Fprint(w, stored)
+			if other {
+				stored = `{"rate":5}`
+			}
+		case r.Header.Get("If-Match") != tag():
+			w.WriteHeader(http.StatusPreconditionFailed)
+			fmt.Fprint(w, `{"detail":"somebody changed this meanwhile: reload it before you save"}`)
+		default:
+			raw, _ := io.ReadAll(r.Body)
+			stored = string(raw)
+		}
+	}))
+	defer s.Close()
+	api, err := New(Config{URL: s.URL})
+	require.NoError(t, err)
+	edit := func() error {
+		found := map[string]any{}
+		return api.Edit(t.Context(), "/v1/x", &found, func() (any, error) {
+			found["enabled"] = true
+			return found, nil
+		})
+	}
+	require.NoError(t, edit())
+	require.JSONEq(t, `{"rate":1,"enabled":true}`, stored)
+	other = true
+	require.EqualError(t, edit(),
+		"nothing was changed, because somebody changed the object meanwhile: run the command again")
+	require.JSONEq(t, `{"rate":5}`, stored, "the change of the other person stays")
 }
 
 func TestWithoutServer(t *testing.T) {

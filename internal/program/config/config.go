@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Secret is a value that is hidden when it is printed, logged or marshalled.
+// Secret is a text that is hidden when it is printed, logged or marshalled.
 type Secret string
 
 // Reveal returns the secret.
@@ -37,8 +37,8 @@ type Common struct {
 	SecretKey Secret `koanf:"secret_key"`
 	Admin     Admin  `koanf:"admin"`
 	Log       Log    `koanf:"log"`
-	// Migrate is "auto", or "never" (the default): on an older schema the server is then not ready and names the
-	// command.
+	// Migrate says whether the server updates the schema of the database at its start: "auto" or "never". With "never"
+	// and an older schema, the server is not ready and names the command that updates it.
 	Migrate string `koanf:"migrate" oneof:"never,auto" default:"never"`
 	// ShutdownTimeout bounds an orderly stop.
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s"`
@@ -108,13 +108,13 @@ type HTTP struct {
 	SessionTTL time.Duration `koanf:"session_ttl" default:"12h"`
 	// SessionIdle is how long a session lasts without a request. 0 = as long as SessionTTL.
 	SessionIdle time.Duration `koanf:"session_idle" default:"4h"`
-	// SessionConfirm is how recent a log-in must be for dangerous changes. 0 = any.
+	// SessionConfirm is the maximum age of a log-in for dangerous changes. 0 = no maximum.
 	SessionConfirm time.Duration `koanf:"session_confirm" default:"15m"`
 	// AllowedOrigins are the sites whose scripts may call the API (CORS), such as https://portal.example.com. Empty =
 	// none.
 	AllowedOrigins []string `koanf:"allowed_origins"`
-	// BodiesInWork is how many bytes of request bodies above 256 KiB are decoded at a time; smaller ones have as much
-	// again. Decoding takes up to 50 times as much memory.
+	// BodiesInWork is the maximum size of all request bodies above 256 KiB that are decoded at the same time, in bytes.
+	// Smaller bodies have a second maximum of the same size. Decoding takes up to 50 times as much memory.
 	BodiesInWork int `koanf:"bodies_in_work" default:"25165824" range:"16777216-17179869184"`
 	// HealthcheckFile is a file whose first line is the answer of /healthcheck. If the file is missing, the answer is
 	// 404: remove it to take this process out of a load balancer. "" = always GOOD.
@@ -193,7 +193,7 @@ type IntakeSMTP struct {
 
 // MailingLists says which mailing lists are paged.
 type MailingLists struct {
-	// MaxMembers is the size from which on a mailing list is not paged; the fallbacks are paged instead. 0 = no limit.
+	// A mailing list with MaxMembers or more members is not paged: the fallback is. 0 = no limit.
 	MaxMembers int `koanf:"max_members"`
 }
 
@@ -222,7 +222,7 @@ type Gossip struct {
 type Account struct {
 	// Account is the name of the account in limits, logs and metrics. "" = "main" for the first, else its number.
 	Account string `koanf:"account"`
-	// Spare accounts are used only while no other account of the mode works.
+	// Spare says that the account is used only while no other account of the mode works.
 	Spare bool `koanf:"spare"`
 	// Timeout is the timeout of a call. 0 = 10 s (e-mail 20 s).
 	Timeout time.Duration `koanf:"timeout"`
@@ -368,7 +368,7 @@ type API struct {
 	Proxy     Proxy
 	Tokens    Tokens
 	SCIM      SCIM
-	// SecondFactor is optional, admins or everybody.
+	// SecondFactor says whose log-in needs a second factor: "optional" (nobody's), "admins" or "everybody".
 	SecondFactor string
 	// InForce lists every setting without secrets, for administrators.
 	InForce []Setting
@@ -397,7 +397,7 @@ type Processor struct {
 	Sync          Sync
 }
 
-// file is the configuration file.
+// file has the keys of the configuration file.
 type file struct {
 	Common        `koanf:",squash"`
 	HTTP          HTTP          `koanf:"http"`

@@ -73,7 +73,7 @@ func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones 
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: e.Clock.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
 		made: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_reminders_total", Help: "Messages to people about their shifts, by type.",
-		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken),
+		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken), string(oncall.ShiftsHandedOver),
 			string(oncall.PhoneMissing), string(oncall.ShiftCreated),
 			string(oncall.ShiftEdited), string(oncall.ShiftDeleted)}),
 		failed: promauto.With(e.Registerer).NewCounter(prometheus.CounterOpts{

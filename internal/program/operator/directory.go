@@ -12,18 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
-type (
-	// DirectoryOptions are the options of a sync with the directory.
-	DirectoryOptions = directory.Options
-	// DirectoryReport lists the changes of a sync.
-	DirectoryReport = directory.Report
-	// ListChange is a change of a mailing list.
-	ListChange = directory.ListChange
-)
-
-// SwitchOff is the change of a person or list that is no longer in the directory.
-const SwitchOff = directory.SwitchOff
-
 // DirectoryProblem returns a problem of the configured directory that package config does not detect; nil = none.
 // It does not connect to the directory.
 func DirectoryProblem(l config.LDAP, s config.Sync, workspaces []config.Slack) error {
@@ -37,7 +25,7 @@ const actor = "iris command"
 const syncWithin = 10 * time.Minute
 
 // Directory syncs people from the configured directory once. See directory.Syncer.Run.
-func Directory(ctx context.Context, c config.Directory, o DirectoryOptions) (DirectoryReport, error) {
+func Directory(ctx context.Context, c config.Directory, o directory.Options) (directory.Report, error) {
 	syncer, err := directories.Syncer(c.Sync, c.LDAP, c.Slack)
 	if err != nil {
 		return directory.Report{}, err

@@ -7,15 +7,9 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 )
 
-// Heartbeat is what people edit of a heartbeat.
-type Heartbeat = heartbeats.Content
-
-// DefaultHeartbeat is the name of the heartbeat that a ping without a name is for.
-const DefaultHeartbeat = heartbeats.DefaultName
-
 // AddHeartbeat adds a heartbeat to an integration. It returns a Conflict fault if the name exists, or if the type of
 // the integration has no heartbeats. severity is as people write it; "" = that of the integration.
-func (s *Senders) AddHeartbeat(ctx context.Context, integration string, c Heartbeat, severity string) error {
+func (s *Senders) AddHeartbeat(ctx context.Context, integration string, c heartbeats.Content, severity string) error {
 	c.Severity, c.Enabled = intake.Severity(severity), true
 	if err := c.Check(); err != nil {
 		return err

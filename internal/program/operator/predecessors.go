@@ -18,15 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-type (
-	// Report is the result of an import.
-	Report = imports.Report
-	// IrisOptions are the options of the import of Iris.
-	IrisOptions = irisimport.Options
-	// OncallOptions are the options of the import of Oncall.
-	OncallOptions = oncallimport.Options
-)
-
 // Import is the source of an import and its settings.
 type Import struct {
 	From     string // address of the MySQL database
@@ -37,7 +28,7 @@ type Import struct {
 
 // Iris imports all data of Iris. In a dry run, or if the data conflicts with existing data, it stores nothing. It
 // returns the report in all these cases; with an error there is no report.
-func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) (*Report, error) {
+func Iris(ctx context.Context, c config.Common, in Import, options irisimport.Options) (*imports.Report, error) {
 	options.Region = users.Region(c.PhoneRegion)
 	return runImport(ctx, c, in, "iris", func(source *imports.Source, store *pgimports.Store, report *imports.Report) error {
 		return irisimport.Run(ctx, source, store, report, options, time.Now())
@@ -45,7 +36,7 @@ func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) 
 }
 
 // Oncall imports the data of Oncall like Iris, and compares who is on call in the source and here.
-func Oncall(ctx context.Context, c config.Common, in Import, options OncallOptions) (*Report, error) {
+func Oncall(ctx context.Context, c config.Common, in Import, options oncallimport.Options) (*imports.Report, error) {
 	options.Region = users.Region(c.PhoneRegion)
 	return runImport(ctx, c, in, "oncall", func(source *imports.Source, store *pgimports.Store, report *imports.Report) error {
 		return oncallimport.Run(ctx, source, store, report, options, time.Now())

@@ -79,13 +79,6 @@ func (r *Removals) person(ctx context.Context, name string, by oncall.By) (remov
 	if err != nil {
 		return removal{}, err
 	}
-	person, err := r.people.ByName(ctx, u.Name)
-	if err != nil {
-		return removal{}, err
-	}
 	uses, err := r.uses.OfPerson(ctx, u)
-	return removal{u.Name, uses, func() error {
-		_, err := r.people.Remove(ctx, person, false, by)
-		return err
-	}}, err
+	return removal{u.Name, uses, func() error { return r.people.Remove(ctx, u, false, by) }}, err
 }

@@ -54,12 +54,9 @@ type NewIntegration struct {
 	Token       string // "" = a random one
 }
 
-// Content is what people edit of an integration.
-type Content = intake.Content
-
 // Add adds an integration and returns its token. It returns a Conflict fault if the name exists.
 func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err error) {
-	if err := n.Check(Types(), nil); err != nil {
+	if err := n.Check(sources.Types(), nil); err != nil {
 		return "", err
 	}
 	app, err := s.application(ctx, n.Application)
@@ -75,9 +72,6 @@ func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err 
 	_, err = s.store.Create(ctx, app, n.Content, token, senderName)
 	return token, err
 }
-
-// Types returns the types of integrations, sorted.
-func Types() []string { return sources.Types() }
 
 // maxIntegrations is how many integrations a list has at most.
 const maxIntegrations = 10_000

@@ -12,7 +12,7 @@ import (
 // Simulations answers questions as people type them. For a plan or application that does not exist, the error suggests
 // a similar name.
 type Simulations struct {
-	*Simulator
+	*simulation.Simulator
 	names *pg.Names
 }
 

@@ -16,9 +16,6 @@ import (
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// Simulator predicts what would happen to an incident.
-type Simulator = simulation.Simulator
-
 // SimulatorConfig has the settings of the installation that a simulation needs.
 type SimulatorConfig struct {
 	ListLimit  int  // mailing lists of more members are not paged; 0 = no limit

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -12,11 +13,11 @@ import (
 // deliveryConfig translates the configuration of limits, timeouts and concurrency.
 func deliveryConfig(c config.Processor) delivery.Config {
 	out := delivery.Config{
-		Limits: map[string]delivery.Rate{}, Concurrency: map[string]int{}, AccountTimeout: map[string]time.Duration{},
+		Limits: map[string]rate.Limit{}, Concurrency: map[string]int{}, AccountTimeout: map[string]time.Duration{},
 		DryRun: delivery.DryRun(c.Delivery.DryRun), SMSOverride: c.Delivery.SMSOverride,
 		RefusedNumbers: refusedNumbers(c.Delivery.RefusedNumbers), CallMainlandChina: c.Delivery.CallMainlandChina, MainlandChinaNotice: c.Delivery.MainlandChinaNotice,
 	}
-	rate := func(l config.Limit) delivery.Rate { return delivery.Rate{PerSecond: float64(l.Rate), Burst: l.Burst} }
+	rate := func(l config.Limit) rate.Limit { return rate.Limit{PerSecond: float64(l.Rate), Burst: l.Burst} }
 	for mode, l := range c.Limits.Modes {
 		out.Limits[delivery.ModeKey(users.Mode(mode))] = rate(l)
 	}

@@ -103,7 +103,7 @@ func (p *Processor) buildMembership(parts *processorParts, in pgauth.Installatio
 		return err
 	}
 	parts.listener = pgbuckets.NewListener(p.db,
-		pgbuckets.Ears{Escalation: func(bs buckets.Set) { parts.runner.Wake(bs) },
+		pgbuckets.WakeupHandlers{Escalation: func(bs buckets.Set) { parts.runner.Wake(bs) },
 			Delivery: func(bs buckets.Set) { parts.worker.Wake(bs) }, Members: parts.holder.Hint})
 	return nil
 }
@@ -117,7 +117,7 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 		Resolver: s.Resolver(p.cfg.MailingLists.MaxMembers, p.cfg.Compatibility.DummyRoles),
 		Holder:   parts.holder, Clock: s.Clock,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
-		Made:     func(made []runner.Made) { parts.worker.Made(lanes(made)) },
+		NoteNew:  func(made []runner.NewMessage) { parts.worker.NoteNew(lanes(made)) },
 		Silences: keeper,
 		Log:      log, Registerer: p.reg,
 	}, runner.Config{})
@@ -145,7 +145,7 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 }
 
 // lanes returns the lanes of messages that were made.
-func lanes(made []runner.Made) []rate.Waiting {
+func lanes(made []runner.NewMessage) []rate.Waiting {
 	out := make([]rate.Waiting, len(made))
 	for i, m := range made {
 		out[i] = rate.Waiting{Lane: rate.Lane{Mode: m.Mode, Class: m.Class, Application: m.ApplicationID},

@@ -21,8 +21,8 @@ func TestAClockThatDiffersFromTheDatabaseIsAConcern(t *testing.T) {
 		text  string        // of the concern; "" = none
 	}{
 		"together": {0, ""},
-		"behind":   {8 * time.Second, "8s behind"},
-		"ahead":    {-8 * time.Second, "8s ahead"},
+		"behind":   {8 * time.Second, `is [78](\.\d)?s behind`},
+		"ahead":    {-8 * time.Second, `is [78](\.\d)?s ahead`},
 		"a second": {time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAClockThatDiffersFromTheDatabaseIsAConcern(t *testing.T) {
 			}
 			var concern health.Concern
 			require.ErrorAs(t, err, &concern, "the process stays ready")
-			require.ErrorContains(t, err, tc.text)
+			require.Regexp(t, tc.text, err.Error(), "the measure of a busy machine is less exact")
 			n, err := testutil.GatherAndCount(reg, "iris_clock_skew_seconds")
 			require.NoError(t, err)
 			require.Equal(t, 1, n)

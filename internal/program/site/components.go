@@ -45,7 +45,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		Frame: h.Pages.Frame(r, "Components", ""), At: now,
 		Wrong:   page.Refusal{Status: http.StatusBadRequest, Field: "wrong", Text: "wrong: a name has no blanks"},
 		Options: page.Options("high", "medium", "low"),
-		Tabs:    []page.Tab{{Label: "Open", Href: "#tabs", Current: true, Count: 12}, {Label: "All", Href: "#tabs"}},
+		Tabs:    []page.Tab{{Label: "Open", Href: "#tabs", Current: true, Count: "12"}, {Label: "All", Href: "#tabs"}},
 		Warnings: []page.Warning{{Text: "You have no phone number: calls and texts cannot reach you.",
 			Href: "#warnings", Action: "Add one"},
 			{Text: "Nobody is on call for the team database on Sunday."}},

@@ -26,7 +26,7 @@ type loginView struct {
 	Providers     []signon.Choice
 }
 
-func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
+func (w *Handler) showLogin(rw http.ResponseWriter, r *http.Request) {
 	_, loggedIn, err := w.sessionUser(r)
 	if err == nil && !loggedIn {
 		loggedIn, err = w.signOn.EnterByProxy(r)
@@ -51,7 +51,7 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
 		Problem: problem})
 }
 
-func (w *Web) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v loginView) {
+func (w *Handler) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v loginView) {
 	v.Title, v.Providers = "Log in", w.signOn.Choices
 	w.pages.Render(rw, r, status, "login", v)
 }
@@ -62,7 +62,7 @@ const maxLogin = 16 << 10
 // login answers as Iris does (docs/reference/people.md 1): with a redirect to the next page, or back to the form with a
 // message. Without a next page it redirects to the list of incidents, as Iris does. The form of the log-in page has the
 // home page as the next page.
-func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
+func (w *Handler) login(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
 	next := r.URL.Query().Get("next")
 	if next == "" {
@@ -117,7 +117,7 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 const defaultRetry = 5
 
 // retryLogin shows the form again, with the reason and the time of the next attempt.
-func (w *Web) retryLogin(rw http.ResponseWriter, r *http.Request, next string, status int, err error, why string) {
+func (w *Handler) retryLogin(rw http.ResponseWriter, r *http.Request, next string, status int, err error, why string) {
 	wait := defaultRetry
 	if f := new(fault.Error); errors.As(err, &f) && f.RetryAfter > 0 {
 		wait = int((f.RetryAfter + time.Second - 1) / time.Second)
@@ -128,7 +128,7 @@ func (w *Web) retryLogin(rw http.ResponseWriter, r *http.Request, next string, s
 }
 
 // showLogout asks before the session ends, because a page of another site can make a browser send a GET.
-func (w *Web) showLogout(rw http.ResponseWriter, r *http.Request) {
+func (w *Handler) showLogout(rw http.ResponseWriter, r *http.Request) {
 	_, loggedIn, err := w.sessionUser(r)
 	if err != nil {
 		w.pages.Fail(rw, r, err)
@@ -148,7 +148,7 @@ type logoutView struct {
 
 // logout ends the session. CrossOriginProtection has refused requests of other sites' pages. A person who logged in at
 // a provider gets a page that goes on to the logout there: browsers forbid a form to redirect to another site.
-func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
+func (w *Handler) logout(rw http.ResponseWriter, r *http.Request) {
 	at, label, err := w.signOn.LogoutURL(r)
 	if err == nil {
 		err = w.pages.Sessions.Destroy(r.Context())

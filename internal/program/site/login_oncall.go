@@ -25,7 +25,7 @@ type oncallUser struct {
 }
 
 // loginOncall answers as Oncall does, with JSON. It begins the same session as login.
-func (w *Web) loginOncall(rw http.ResponseWriter, r *http.Request) {
+func (w *Handler) loginOncall(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
 	user, err := w.beginOncall(r)
 	if err != nil {
@@ -35,7 +35,7 @@ func (w *Web) loginOncall(rw http.ResponseWriter, r *http.Request) {
 	wire.JSON(rw, http.StatusOK, user)
 }
 
-func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
+func (w *Handler) beginOncall(r *http.Request) (out oncallUser, err error) {
 	name, password := strings.TrimSpace(r.PostFormValue("username")), r.PostFormValue("password")
 	if name == "" || password == "" {
 		return out, fault.Titled("Invalid login attempt", "Missing user/password")
@@ -75,7 +75,7 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 }
 
 // logoutOncall answers as Oncall does, with an empty body.
-func (w *Web) logoutOncall(rw http.ResponseWriter, r *http.Request) {
+func (w *Handler) logoutOncall(rw http.ResponseWriter, r *http.Request) {
 	if err := w.pages.Sessions.Destroy(r.Context()); err != nil {
 		w.errors.Write(rw, r, err)
 		return

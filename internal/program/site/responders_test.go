@@ -1,8 +1,10 @@
 package site
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,4 +103,61 @@ func TestAnIncidentIsMergedOnItsPage(t *testing.T) {
 		status, _ = b.post("/incidents/257/"+verb, url.Values{"into": {"12"}})
 		require.Equal(t, http.StatusForbidden, status)
 	}
+}
+
+func TestTheIncidentPageShowsDescriptionsOfAlertsAndCustomDetails(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	alert := func(annotations string) incidents.Alert {
+		return incidents.Alert{Firing: true, Labels: []byte(`{"alertname":"Disk"}`), Annotations: []byte(annotations)}
+	}
+	w.alerts = []incidents.Alert{alert(`{"summary":"db1 is full","description":"<b>2 GB</b> are left"}`),
+		alert(`{"description":"` + strings.Repeat("d", 3000) + `"}`), alert(`{"description":"no space"}`)}
+	more := ""
+	for n := range 20 {
+		more += fmt.Sprintf(`,"n%02d":%d`, n, n)
+	}
+	w.incident.Context = []byte(`{"title":"disk","payload":{"custom_details":{"a":"<i>1</i>","b":{"deep": [1, 2]},"c":null,"d":{},"e":"` +
+		strings.Repeat("e", 3000) + `","f":"https://wiki.example/f"` + more + `}}}`)
+	_, body := b.get("/incidents/257")
+	visible, _, found := strings.Cut(body, "Context as JSON")
+	require.True(t, found)
+	require.Contains(t, visible, `<p class="alert-text small" dir="auto">&lt;b&gt;2 GB&lt;/b&gt; are left</p>`)
+	require.Contains(t, visible, ">"+strings.Repeat("d", 1999)+"…</p>", "the whole description, not only the line of the alert")
+	require.Equal(t, 1, strings.Count(visible, "no space"), "no text twice")
+	require.Contains(t, visible, `<dt><bdi>a</bdi></dt><dd dir="auto">&lt;i&gt;1&lt;/i&gt;</dd>`)
+	require.Contains(t, visible, `<dt><bdi>b</bdi></dt><dd dir="auto">{&#34;deep&#34;:[1,2]}</dd>`)
+	require.Contains(t, visible, ">"+strings.Repeat("e", 1999)+"…</dd>")
+	require.Contains(t, visible, `href="https://wiki.example/f"`)
+	require.Contains(t, visible, "<bdi>n16</bdi>")
+	require.NotContains(t, visible, "<bdi>n17</bdi>")
+	require.Contains(t, visible, "3 further details are in the JSON below")
+
+	w.incident.Context = []byte(`{"title":"disk","details":{"host":"db1"}}`)
+	_, body = b.get("/incidents/257")
+	require.Contains(t, body, `<dt><bdi>host</bdi></dt><dd dir="auto">db1</dd>`, "PagerDuty's events v1")
+}
+
+func TestTheIncidentPageSuggestsPeople(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	status, _ := b.get("/incidents/people?name=le")
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "/login/", b.at.Path)
+	b.login()
+	_, body := b.get("/incidents/257")
+	require.Contains(t, body, `list="others"`)
+	require.Contains(t, body, `<datalist id="others" hx-get="/incidents/people"`)
+	const ann = `<option value="ann">Ann &lt;Lee&gt;</option>`
+	for query, want := range map[string]string{"role=user&name=+le": ann, "owner=le": ann, "role=team&name=le": "",
+		"role=user&name=": "", "role=user&name=x": ""} {
+		status, body = b.get("/incidents/people?" + query)
+		require.Equal(t, http.StatusOK, status)
+		require.Equal(t, want, body, query)
+	}
+	status, body = b.post("/incidents/257/page", url.Values{"role": {"user"}, "name": {"ana"}})
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Regexp(t, `<input name="name"[^>]* aria-invalid="true"`, body)
+	require.Contains(t, body, "choose ana1, ana2")
 }

@@ -8,8 +8,10 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	pagesnotifications "github.com/iris-oncall/iris/internal/notifications/pages"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
@@ -25,6 +27,8 @@ type Sections struct {
 	Messages     pagesmessages.Deps
 	Integrations pagesintake.Deps
 	Silences     pagessilences.Deps
+	Reviews      pagesincidents.ReviewDeps
+	Updates      pagesnotifications.Deps
 	Tokens       pagesauth.TokenDeps
 	Sessions     *auth.Sessions
 	Audit        pagesauth.AuditLogDeps
@@ -45,6 +49,8 @@ func (s Sections) Routes(r chi.Router, p *page.Pages) {
 	pagescatalog.ApplicationPages{Deps: s.Catalog, Pages: p}.Routes(r)
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.Routes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.Routes(r)
+	pagesincidents.ReviewPages{ReviewDeps: s.Reviews, Pages: p}.Routes(r)
+	pagesnotifications.Handlers{Deps: s.Updates, Pages: p}.Routes(r)
 	pagesusers.Handlers{Deps: s.People, Pages: p}.Routes(r)
 	pagesoncall.Handlers{Deps: s.OnCall, Pages: p}.Routes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.Routes(r)
@@ -63,6 +69,8 @@ func (s Sections) ChangeRoutes(r chi.Router, p *page.Pages) {
 	pagescatalog.ApplicationPages{Deps: s.Catalog, Pages: p}.ChangeRoutes(r)
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.ChangeRoutes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.ChangeRoutes(r)
+	pagesincidents.ReviewPages{ReviewDeps: s.Reviews, Pages: p}.ChangeRoutes(r)
+	pagesnotifications.Handlers{Deps: s.Updates, Pages: p}.ChangeRoutes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.ChangeRoutes(r)
 	pagesmessages.Handlers{Deps: s.Messages, Pages: p}.ChangeRoutes(r)
 	pagessystem.SystemPages{Deps: s.System, Pages: p}.ChangeRoutes(r)

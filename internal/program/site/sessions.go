@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
@@ -12,13 +13,13 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-func (w *Web) sessionUser(r *http.Request) (u users.User, loggedIn bool, err error) {
+func (w *Handler) sessionUser(r *http.Request) (u users.User, loggedIn bool, err error) {
 	return wire.SessionUser(r.Context(), w.pages.Sessions, w.userKey, w.people)
 }
 
 // requireReader redirects to the log-in page without a session. The sessions of a person end when the person is
 // removed, is switched off or gets another password.
-func (w *Web) requireReader(next http.Handler) http.Handler {
+func (w *Handler) requireReader(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		user, loggedIn, err := w.sessionUser(r)
 		if err != nil {
@@ -44,18 +45,23 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 		actor := auth.Through(app).As(user)
 		actor.Session, actor.OldLogin = true, !wire.LoggedInWithin(ctx, w.pages.Sessions, w.recent)
 		ctx = wire.WithActor(ctx, actor, app)
-		shown, err := w.people.Shown(ctx, user.ID)
-		if err != nil {
+		if ctx, err = w.withReader(ctx, user); err != nil {
 			w.pages.Fail(rw, r, err)
 			return
 		}
-		user.TimeZone = shown.TimeZone
-		next.ServeHTTP(rw, r.WithContext(page.WithClock(page.WithReader(ctx, user), shown.Clock)))
+		next.ServeHTTP(rw, r.WithContext(ctx))
 	})
 }
 
+// withReader returns a context that names the logged-in person, and how times are shown to the person.
+func (w *Handler) withReader(ctx context.Context, user users.User) (context.Context, error) {
+	shown, err := w.people.Shown(ctx, user.ID)
+	user.TimeZone = shown.TimeZone
+	return page.WithClock(page.WithReader(ctx, user), shown.Clock), err
+}
+
 // requireWriter refuses people who may only read.
-func (w *Web) requireWriter(next http.Handler) http.Handler {
+func (w *Handler) requireWriter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if err := (auth.Actor{}).As(page.Reader(r)).MayWrite(); err != nil {
 			w.pages.Fail(rw, r, err)
@@ -84,7 +90,7 @@ func toLogin(rw http.ResponseWriter, r *http.Request) {
 }
 
 // sessionFailed answers when a session cannot be read or stored, usually because the database cannot be reached.
-func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) {
+func (w *Handler) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) {
 	if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/logout") {
 		w.errors.Write(rw, r, err)
 		return
@@ -94,6 +100,6 @@ func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) 
 }
 
 // sessionReady is where a log-in in another tab ends (page.Pages.KeepForm).
-func (w *Web) sessionReady(rw http.ResponseWriter, r *http.Request) {
+func (w *Handler) sessionReady(rw http.ResponseWriter, r *http.Request) {
 	w.pages.Render(rw, r, http.StatusOK, "session-ready", w.pages.Frame(r, "You are logged in", ""))
 }

@@ -164,7 +164,7 @@ func TestASilenceIsChanged(t *testing.T) {
 	form.Set("comment", " ")
 	status, body = b.post("/silences/1/edit", form)
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, body, "comment must say why")
+	require.Contains(t, body, "“Why” must not be empty")
 	require.Contains(t, body, "Change silence 1")
 
 	_, body = b.get("/silences/2/edit")
@@ -269,10 +269,10 @@ func TestARefusedSilenceKeepsItsForm(t *testing.T) {
 	for problem, change := range map[string][2]string{
 		"name an application that you own": {"application", ""},
 		"must begin with a label":          {"match", "?"},
-		"comment must say why":             {"comment", " "},
-		"to must be after from":            {"to", "2020-01-31T22:00"},
-		"to must be a time":                {"to", "noon"},
-		"recurrence is no RRULE":           {"recurrence", "often"},
+		"“Why” must not be empty":          {"comment", " "},
+		"“or until” must be after from":    {"to", "2020-01-31T22:00"},
+		"“or until” must be a time":        {"to", "noon"},
+		"“or by this RRULE” is no RRULE":   {"recurrence", "often"},
 	} {
 		form := url.Values{"application": {"db"}, "for_seconds": {"2h"}, "comment": {"the <upgrade>"}, "team": {"kept"}}
 		form.Set(change[0], change[1])

@@ -15,6 +15,7 @@ import (
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/signon"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/kit/cache"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -50,11 +51,13 @@ type Deps struct {
 	Mailbox     bool          // `iris dev` serves a mailbox at /dev/mailbox
 	// Version returns a text that changes when incidents have changed, for pages that refresh themselves.
 	Version func(ctx context.Context) (string, error) `optional:"true"`
-	Log     *zap.Logger
+	// Open counts the open incidents, and those that a person owns, up to a limit.
+	Open func(ctx context.Context, owner users.ID, limit int) (all, mine int, err error) `optional:"true"`
+	Log  *zap.Logger
 }
 
-// Web serves the site. It is safe for concurrent use.
-type Web struct {
+// Handler serves the site. It is safe for concurrent use.
+type Handler struct {
 	people       People
 	applications auth.Applications
 	userKey      string
@@ -70,12 +73,12 @@ type Web struct {
 }
 
 // New checks that every part is there and reads the embedded templates.
-func New(d Deps) (*Web, error) {
+func New(d Deps) (*Handler, error) {
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("web: a part is missing: " + name)
 	}
 	log := d.Log.Named("web")
-	w := &Web{people: d.People, applications: d.Applications, userKey: d.UserKey, sections: d.Sections, recent: d.RecentLogin,
+	w := &Handler{people: d.People, applications: d.Applications, userKey: d.UserKey, sections: d.Sections, recent: d.RecentLogin,
 		errors: wire.NewErrors(log), log: log}
 	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
 	sessions.ErrorFunc = w.sessionFailed
@@ -84,6 +87,15 @@ func New(d Deps) (*Web, error) {
 		return nil, err
 	}
 	w.pages.Version = d.Version
+	if d.Open != nil {
+		counts := cache.New(cache.Config[users.ID, page.OpenCounts]{TTL: openTTL})
+		w.pages.Open = func(ctx context.Context, id users.ID) (page.OpenCounts, error) {
+			return counts.Get(ctx, id, func(ctx context.Context) (c page.OpenCounts, err error) {
+				c.All, c.Mine, err = d.Open(ctx, id, page.MaxOpen)
+				return c, err
+			})
+		}
+	}
 	w.incidents = pagesincidents.Handlers{Deps: d.Incidents, Pages: w.pages}
 	w.account = pagesauth.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
@@ -91,17 +103,20 @@ func New(d Deps) (*Web, error) {
 	return w, nil
 }
 
+// openTTL is how old the counts of open incidents in the navigation may be.
+const openTTL = 3 * time.Second
+
 // Asset returns the address of a static file, for pages of other packages that use the same stylesheet.
-func (w *Web) Asset(name string) string { return w.pages.Asset(name) }
+func (w *Handler) Asset(name string) string { return w.pages.Asset(name) }
 
 // Run serves the streams of pages that refresh themselves, until ctx ends. Without it they look for changes every few
 // seconds.
-func (w *Web) Run(ctx context.Context) error { return w.pages.Run(ctx) }
+func (w *Handler) Run(ctx context.Context) error { return w.pages.Run(ctx) }
 
 // Routes mounts the site. The log-in has two addresses: clients of Iris use the one with a trailing slash, clients of
 // Oncall the one without. A request that changes something is refused when another site sent it; the session cookie is
 // SameSite=Lax too.
-func (w *Web) Routes(r chi.Router) {
+func (w *Handler) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
 		sameOrigin := http.NewCrossOriginProtection()
@@ -125,6 +140,7 @@ func (w *Web) Routes(r chi.Router) {
 			w.sections.Routes(r, w.pages)
 			w.account.Routes(r)
 			page.Get(r, "/session-ready", w.sessionReady)
+			r.Post("/theme", w.setTheme)
 			redirectIrisPages(r)
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWriter)
@@ -135,7 +151,7 @@ func (w *Web) Routes(r chi.Router) {
 	})
 }
 
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 func headers(next http.Handler) http.Handler {

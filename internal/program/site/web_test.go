@@ -37,8 +37,10 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/incidents/reviews"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/opening"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -46,6 +48,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	"github.com/iris-oncall/iris/internal/notifications"
+	pagesnotifications "github.com/iris-oncall/iris/internal/notifications/pages"
+	"github.com/iris-oncall/iris/internal/notifications/updates"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
@@ -70,6 +74,7 @@ type world struct {
 	entries         []incidents.Entry
 	alerts          []incidents.Alert
 	asked           filters.Query
+	counted         []filters.Query
 	woken           buckets.Set
 	ann             users.User
 	down            bool // the database is unavailable
@@ -87,6 +92,11 @@ func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, 
 	}
 	w.asked = q
 	return []incidents.Incident{w.incident}, nil
+}
+
+func (w *world) CountUpTo(_ context.Context, limit int, queries ...filters.Query) ([]int, error) {
+	w.counted = queries
+	return slices.Repeat([]int{limit}, len(queries)), nil
 }
 
 func (w *world) Get(_ context.Context, id incidents.ID) (incidents.Incident, error) {
@@ -126,6 +136,9 @@ func (w *world) Resolve(_ context.Context, c incidents.Change, resolved bool) ([
 func (w *world) PageAlso(_ context.Context, c incidents.Change, p incidents.AddedPage) error {
 	if w.incident.Resolved {
 		return fault.New(fault.Conflict, "the incident is resolved: reopen it first")
+	}
+	if p.Targets[0].Name == "ana" {
+		return fault.Invalidf("targets[0].name", "several people are called ana: choose ana1, ana2")
 	}
 	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAdded, At: time.Now(), Text: c.Actor +
 		" paged also " + p.Targets[0].Name})
@@ -171,9 +184,6 @@ func (w *world) Alerts(context.Context, incidents.ID, string, int) ([]incidents.
 func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User, content string) (int64, error) {
 	if strings.Contains(content, "away") {
 		return 0, fault.New(fault.Unavailable, "the database cannot be reached")
-	}
-	if strings.TrimSpace(content) == "" {
-		return 0, fault.Invalidf("content", "Empty comment")
 	}
 	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryComment, At: time.Now(), Actor: author.Name,
 		Text: content})
@@ -244,8 +254,8 @@ func (noPlans) Roles(context.Context) ([]escalation.TargetRole, error) {
 }
 
 // nothingNext cannot simulate.
-func nothingNext(context.Context, incidents.ID) (simulation.Next, error) {
-	return simulation.Next{}, fault.New(fault.NotFound, "there is nothing")
+func nothingNext(context.Context, []incidents.ID) (map[incidents.ID]simulation.Next, error) {
+	return nil, fault.New(fault.NotFound, "there is nothing")
 }
 
 // noIntegrations has no integration.
@@ -274,11 +284,18 @@ type noTeams struct{ oncallteams.Store }
 
 func (noTeams) Rows(context.Context) ([]oncallteams.TeamRow, error) { return nil, nil }
 
-// noAccounts has nobody.
+// noAccounts has nobody; a search for le finds ann.
 type noAccounts struct{ users.Accounts }
 
 func (noAccounts) Account(context.Context, string) (users.Account, error) {
 	return users.Account{}, fault.New(fault.NotFound, "nobody")
+}
+
+func (noAccounts) Page(_ context.Context, by users.AccountQuery) ([]users.Account, error) {
+	if by.Keyword == "le" {
+		return []users.Account{{User: users.User{Name: "ann", FullName: "Ann <Lee>", Active: true}}}, nil
+	}
+	return nil, nil
 }
 
 // noTemplates has no template.
@@ -309,6 +326,13 @@ func (irisApplication) ByName(_ context.Context, name string) (auth.Application,
 	return auth.Application{ID: 1, Name: name}, nil
 }
 
+// noReviews is a store without reviews.
+type noReviews struct{ reviews.Store }
+
+func (noReviews) Review(context.Context, incidents.ID) (reviews.Review, error) {
+	return reviews.Review{}, fault.New(fault.NotFound, "no review")
+}
+
 func setup(t *testing.T) (*world, *browser) {
 	t.Helper()
 	w := &world{
@@ -327,21 +351,27 @@ func setup(t *testing.T) (*world, *browser) {
 	known := catalog.NewApplications(catalog.ApplicationDeps{Store: noApplications{}})
 	sending := integrations.New(integrations.Deps{Store: noIntegrations{}, Recipes: recipes.Builtin()})
 	site, err := New(Deps{
-		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans, Applications: known,
-			Next:  simulation.NewNext(nothingNext, w.Get),
-			Steps: func(context.Context, int64) int { return 2 },
-			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) {
-				return nil,
-					nil
+		Incidents: pagesincidents.Deps{Incidents: w, Messages: w, Plans: plans, Applications: known,
+			Changes: incidents.NewIncidents(incidents.Deps{Store: w, Responders: w, People: w,
+				Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }}),
+			People: users.NewPeople(users.PeopleDeps{Accounts: noAccounts{}}),
+			Open:   opening.NewOpenIncident(opening.OperationDeps{}),
+			Next:   nothingNext,
+			Steps:  func(context.Context, int64) int { return 2 },
+			AlertCounts: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.AlertCount, error) {
+				return nil, nil
 			},
 			Version: func(context.Context, incidents.ID) (string, error) {
 				return fmt.Sprint(w.incident, len(w.entries)), nil
 			},
-			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
+			Told: func(_ *http.Request, id incidents.ID) (pagesnotifications.Told, error) {
+				return pagesnotifications.Told{ID: id}, nil
+			},
+			Reviews: reviews.New(noReviews{}, w)},
 		Sections: Sections{
 			Catalog: pagescatalog.Deps{Plans: plans,
 				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
-				Applications: known, Incidents: &incidents.Incidents{},
+				Applications: known, Incidents: incidents.NewIncidents(incidents.Deps{Store: w}),
 				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending,
 				Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}}), People: users.NewPeople(users.PeopleDeps{Accounts: noAccounts{}})},
 			System: pagessystem.Deps{System: system.New(system.Deps{Seen: noSystem{}}), Plans: plans,
@@ -349,22 +379,28 @@ func setup(t *testing.T) (*world, *browser) {
 				Integrations: sending,
 				Applications: known,
 				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{}),
-				Contacts: users.NewContacts(nil, nil, ""), People: users.NewPeople(users.PeopleDeps{}), Personal: personal.New(personal.Deps{})},
-			People: pagesusers.Deps{People: &users.People{}, Preferences: &users.Preferences{},
-				Contacts: &users.Contacts{}, Accounts: &accounts.Administration{}, Held: &scim.Connections{},
-				Personal: &personal.Personal{}, Teams: &oncallteams.Teams{},
+				Contacts: users.NewContacts(nil, nil, ""), People: users.NewPeople(users.PeopleDeps{}), Personal: personal.New(personal.Deps{}),
+				OnCall: calendaring.NewOnCall(nil)},
+			People: pagesusers.Deps{People: users.NewPeople(users.PeopleDeps{}), Preferences: users.NewPreferences(w, noSettings{}),
+				Contacts: users.NewContacts(nil, nil, ""), Held: scim.NewConnections(nil, nil, nil),
+				Accounts: accounts.NewAdministration(w, invited, accounts.Resets{}, nil), OnCallRoles: calendaring.NewRoles(nil),
+				Personal: personal.New(personal.Deps{}), Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}}),
 				Messages: sent, Applications: known,
 				Categories: func(context.Context, filters.Query) ([]applications.Category, error) { return nil, nil }},
-			Messages: pagesmessages.Deps{Messages: sent},
+			Messages: pagesmessages.Deps{Messages: sent, Resend: system.New(system.Deps{}).Resend},
+			Reviews:  pagesincidents.ReviewDeps{Reviews: reviews.New(noReviews{}, w), Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}})},
+			Updates: pagesnotifications.Deps{Updates: updates.New(updates.Deps{}), Applications: known, Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}}),
+				Contacts: users.NewContacts(nil, nil, "")},
 			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w, Applications: known,
 				Plans: plans, Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}})},
 			Integrations: pagesintake.Deps{Integrations: sending, Plans: plans, Applications: known,
 				PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
-			OnCall: pagesoncall.Deps{Found: teams{}, Teams: &oncallteams.Teams{}, Calendaring: calendaring.New(calendaring.Deps{}),
+			OnCall: pagesoncall.Deps{Found: teams{}, Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}}),
+				Search: calendaring.NewSearch(nil, nil), Calendaring: calendaring.New(calendaring.Deps{}),
 				Planning: planning.New(planning.Deps{}), People: users.NewPeople(users.PeopleDeps{})}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
 			Tokens: pagesauth.TokenDeps{Tokens: tokens.NewTokens(noTokens{}, noTokens{}, nil, time.Hour), Grants: noTokens{},
 				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},
-			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},
+			Audit: pagesauth.AuditLogDeps{Log: auth.NewAuditLog(w.audited.list)},
 		},
 		Account: pagesauth.Deps{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets},
 			Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
@@ -381,7 +417,9 @@ func setup(t *testing.T) (*world, *browser) {
 	})
 	require.NoError(t, err)
 	r := chi.NewRouter()
+	wire.NewErrors(zap.NewNop()).Refuse(r)
 	site.Routes(r)
+	site.Refuse(r)
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		named := wire.ProxyAccount{Subject: req.Header.Get("X-Subject")}
 		r.ServeHTTP(rw, req.WithContext(wire.WithProxyAccount(req.Context(), named)))
@@ -496,6 +534,24 @@ func TestLivePartIsSentOnlyWhenItChanged(t *testing.T) {
 	require.NotContains(t, body, "<html", "only the part")
 }
 
+func TestHomeFollowsChanges(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	_, body := b.get("/")
+	seen := regexp.MustCompile(`X-Seen":"([0-9a-f]+)`).FindStringSubmatch(body)
+	require.Len(t, seen, 2)
+	require.Contains(t, body, `<tr id="incident-257">`)
+	status, _ := b.get("/", "HX-Request", "true", "X-Seen", seen[1])
+	require.Equal(t, http.StatusNoContent, status)
+	w.incident.ID = 258
+	status, body = b.get("/", "HX-Request", "true", "X-Seen", seen[1])
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, `<tr id="incident-258">`)
+	require.Contains(t, body, "On call now")
+	require.NotContains(t, body, "<html", "only the part")
+}
+
 func TestListFiltersAndCluster(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
@@ -520,7 +576,8 @@ func TestListFiltersAndCluster(t *testing.T) {
 	_, body = b.get("/incidents?show=mine")
 	require.Contains(t, w.asked.Conditions, filters.Condition{Field: "owner", Op: filters.Eq,
 		Values: []any{w.ann.Name}})
-	require.Contains(t, body, `show=mine" aria-current="page">Mine</a>`)
+	require.Contains(t, body, `show=mine" aria-current="page">Mine <span class="count">1,000&#43;</span></a>`)
+	require.Len(t, w.counted, 4, "resolved incidents are not counted")
 }
 
 func TestUnknownIncidentAndEmptyComment(t *testing.T) {
@@ -534,7 +591,7 @@ func TestUnknownIncidentAndEmptyComment(t *testing.T) {
 	}
 	status, body := b.post("/incidents/257/comments", url.Values{"content": {" "}})
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, body, "Empty comment")
+	require.Contains(t, body, "content must not be empty")
 }
 
 func TestAssetsAreNamedByTheirContent(t *testing.T) {
@@ -545,6 +602,21 @@ func TestAssetsAreNamedByTheirContent(t *testing.T) {
 		status, _ := b.get(m[1])
 		require.Equal(t, http.StatusOK, status, m[1])
 	}
-	status, _ := b.get("/static/app.css")
+	status, _ := b.get("/static/console.css")
 	require.Equal(t, http.StatusNotFound, status)
+}
+
+func TestTheThemeIsKeptInTheBrowser(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	_, body := b.get("/incidents")
+	require.NotContains(t, body, "data-theme")
+	for theme, want := range map[string]string{"dark": `<html lang="en" data-theme="dark">`, "system": `<html lang="en">`} {
+		_, body = b.post("/theme", url.Values{"theme": {theme}, "back": {"/incidents"}})
+		require.Equal(t, "/incidents", b.at.Path)
+		require.Contains(t, body, want)
+	}
+	_, _ = b.post("/theme", url.Values{"theme": {"dark"}, "back": {"//elsewhere.example/incidents"}})
+	require.Equal(t, "/", b.at.Path)
 }

@@ -140,9 +140,9 @@ type showView struct {
 	S      silences.Silence
 	Hidden []hidden
 	Spans  []silences.Span // the next occurrences of a window
-	// Outgrown is why the match is refused when the silence is saved again; "" = it is not.
-	Outgrown string
-	May      bool // the page offers to change and end the silence
+	// ResaveProblem is why the match is refused when the silence is saved again; "" = it is not.
+	ResaveProblem string
+	May           bool // the page offers to change and end the silence
 }
 
 type hidden struct {
@@ -164,7 +164,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.State != silences.Over {
-		v.May, v.Outgrown = !v.ReadOnly, matchers.Outgrown(string(s.Match))
+		v.May, v.ResaveProblem = !v.ReadOnly, matchers.ResaveProblem(string(s.Match))
 		if s.Recurrence != "" {
 			v.Spans = upcoming(s.Content, h.Silences.Now(), shownSpans)
 		}

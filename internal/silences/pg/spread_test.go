@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 )
 
 // Incidents that a silence hides when it begins, and those that open under it, do not all page in the second in which
@@ -29,4 +32,11 @@ func TestTheEndOfASilenceIsSpreadOverTwoMinutes(t *testing.T) {
 	require.Equal(t, 10, instants)
 	require.False(t, first.Before(made.To.Truncate(time.Microsecond)))
 	require.LessOrEqual(t, last.Sub(made.To), 2*time.Minute)
+
+	shown, err := pgincidents.New(s.db).List(t.Context(), filters.Query{Limit: 20})
+	require.NoError(t, err)
+	require.Len(t, shown, 10)
+	for _, i := range shown {
+		require.WithinDuration(t, made.To, i.SilencedUntil, time.Millisecond, "incidents show the end of the silence")
+	}
 }

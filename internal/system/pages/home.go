@@ -46,30 +46,46 @@ type Home struct {
 // view is the home page.
 type view struct {
 	page.Frame
-	Incidents  []incidentRow
-	More       bool // there are further incidents
-	Teams      []teamView
-	OtherTeams int // teams of the reader that are not shown
-	Shifts     []shiftView
-	Pinned     []personal.PinnedTeam
-	Warnings   []page.Warning
+	Live       page.Live
 	FirstSteps *firstSteps // nil = the reader is no newcomer
-	Missing    string      // what could not be read
 }
 
-// Show shows the home page. The caller must admit only people who have logged in.
+// body is the part of the home page that refreshes itself.
+type body struct {
+	ReadOnly, Admin bool
+	Incidents       []incidentRow
+	More            bool // there are further incidents
+	Teams           []teamView
+	OtherTeams      int // teams of the reader that are not shown
+	Shifts          []shiftView
+	Pinned          []personal.PinnedTeam
+	Warnings        []page.Warning
+	Missing         string // what could not be read
+}
+
+// Show shows the home page. The caller must admit only people who have logged in. The page takes many reads, so a
+// stream does not read it at each change of an incident.
 func (h Home) Show(rw http.ResponseWriter, r *http.Request) {
+	if page.Unchanged(r, "home") {
+		return
+	}
 	d, err := h.read(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := view{Frame: h.Pages.Frame(r, "Home", "home"), Pinned: d.pinned, Missing: d.missing}
+	me := page.Reader(r)
+	b := body{ReadOnly: me.ReadOnly, Admin: me.Admin, Pinned: d.pinned, Missing: d.missing}
+	b.Incidents, b.More = d.incidentRows()
+	b.Teams, b.OtherTeams = viewTeams(d.onCall), len(d.teams)-len(d.onCall)
+	b.Shifts = viewShifts(d.shifts, d.onCall, me.Name, d.now)
+	b.Warnings = d.warnings(me.Name, page.Zone(r))
+	live, whole := h.Pages.Live(rw, r, "home-body", b)
+	if !whole {
+		return
+	}
+	v := view{Frame: h.Pages.Frame(r, "Home", "home"), Live: live}
 	v.Modules = []string{"home.js"}
-	v.Incidents, v.More = d.incidentRows()
-	v.Teams, v.OtherTeams = viewTeams(d.onCall), len(d.teams)-len(d.onCall)
-	v.Shifts = viewShifts(d.shifts, d.onCall, v.User, d.now)
-	v.Warnings = d.warnings(v.User, page.Zone(r))
 	v.FirstSteps = d.firstSteps(v.User, h.PublicURL, v.ReadOnly)
 	h.Pages.Render(rw, r, http.StatusOK, "home", v)
 }

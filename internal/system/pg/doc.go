@@ -1,3 +1,3 @@
-// Package pg stores what operators change of the running system, counts what happened for statistics, and reads
-// vendors, limits and unreached people.
+// Package pg stores the changes that operators make to the running system: pauses, limits and vendors. It counts
+// incidents and messages for statistics, and finds people who were not reached.
 package pg

@@ -259,6 +259,41 @@ func TestLateResolvesAreCounted(t *testing.T) {
 	require.EqualValues(t, 1, f.Plans[0].Resolved)
 }
 
+// An incident that was acknowledged and then escalated again counts as acknowledged at its first acknowledgement.
+func TestTheFirstAcknowledgementCounts(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	exec := func(sql string) {
+		t.Helper()
+		_, err := d.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	for _, sql := range []string{
+		`insert into users (name) values ('ann')`, `insert into applications (name) values ('demo')`,
+		`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0)`,
+		`insert into incidents (plan_id, application_id, created_at, active, owner_id) select 1, id, now() - interval '3 hours', false, 1 from applications where name = 'demo'`,
+		`insert into timeline_entries (incident_id, at, kind, text) select id, created_at + x.after, 'acknowledged', 'x' from incidents, (values (interval '90 seconds'), (interval '10 minutes')) x (after)`,
+	} {
+		exec(sql)
+	}
+	s := pg.NewStatistics(d)
+	require.NoError(t, s.Count(t.Context(), 0))
+	exec(`update incidents set active = true, owner_id = null, updated_at = now()`)
+	require.NoError(t, s.Count(t.Context(), 0))
+	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-24 * time.Hour), To: time.Now(),
+		Unit: applications.ByMonth, Zone: "Europe/Berlin"})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, f.Plans[0].Acknowledged)
+	require.InEpsilon(t, 90, float64(f.Plans[0].AcknowledgeMedian), 0.035)
+	weekly, err := s.Current(t.Context())
+	require.NoError(t, err)
+	var claimed int64
+	for _, of := range weekly.ByID {
+		claimed += of.Claimed[0]
+	}
+	require.EqualValues(t, 1, claimed)
+}
+
 // During a rolling upgrade, the previous release counts hours without the times of resolves, and takes entries from the
 // queue of changed hours.
 func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {

@@ -26,7 +26,8 @@ const (
 			select distinct plan_id from plan_notifications where priority in ('urgent', 'high')
 		)
 		select i.application_id, least(7, floor(extract(epoch from $1::timestamptz - i.created_at) / 604800))::int as week,
-			count(*) as incidents, count(i.owner_id) as claimed, count(h.plan_id) as high
+			count(*) as incidents, count(*) filter (where i.owner_id is not null or i.source_acknowledged is not null or exists (
+				select from timeline_entries t where t.incident_id = i.id and t.kind = 'acknowledged')) as claimed, count(h.plan_id) as high
 		from incidents i
 		left join high h on h.plan_id = i.plan_id
 		where i.created_at < $1::timestamptz
@@ -39,7 +40,9 @@ const (
 					(select min(t.at) from timeline_entries t where t.incident_id = i.id and t.kind = 'acknowledged'), i.updated_at
 				) - i.created_at))::float8 as seconds
 			from incidents i
-			where i.created_at >= $1::timestamptz - interval '49 days' and i.created_at < $1::timestamptz and i.owner_id is not null
+			where i.created_at >= $1::timestamptz - interval '49 days' and i.created_at < $1::timestamptz
+				and (i.owner_id is not null or i.source_acknowledged is not null or exists (
+					select from timeline_entries t where t.incident_id = i.id and t.kind = 'acknowledged'))
 		) x
 		group by grouping sets ((x.application_id, x.week), (x.week))`
 	directMessages = `
@@ -171,6 +174,7 @@ func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 	exec(`update incidents set owner_id = 1, updated_at = now() where id % 7 = 0 and owner_id is null`)
 	exec(`update incidents set owner_id = null where id % 11 = 0`)
 	exec(`update incidents set updated_at = now() where id % 13 = 0`)
+	exec(`update incidents set source_acknowledged = true where id % 19 = 0 and owner_id is null`)
 	compare("incidents were acknowledged, reopened and resolved")
 
 	// A receipt arrives for a message in the queue and for one in history.

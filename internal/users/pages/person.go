@@ -18,6 +18,26 @@ import (
 // contact is a contact as pages show it.
 type contact struct{ users.ShownContact }
 
+// missing are the modes without a contact, as choices.
+type missing []page.Option
+
+// Hints say what to type, for each of the modes.
+func (m missing) Hints() (out []page.Option) {
+	for _, o := range m {
+		if hint := destinationHints[o.Value]; hint != "" {
+			out = append(out, page.Option{Value: o.Value, Label: hint})
+		}
+	}
+	return out
+}
+
+const phoneHint = "With the country code, such as +15551234567."
+
+// destinationHints say what to type for a mode.
+var destinationHints = map[string]string{"phone": phoneHint, string(users.SMS): phoneHint, string(users.Call): phoneHint,
+	string(users.Email): "Such as ann@example.com.", string(users.Slack): "A name or id in Slack, or a #channel.",
+	string(users.Webhook): "An address that begins with https://."}
+
 // Label returns the mode as text.
 func (c contact) Label() string { return modeTexts[c.Mode] }
 
@@ -39,7 +59,7 @@ type personView struct {
 	Quiet    quiet
 	Devices  []users.ShownDevice
 	Shifts   []personal.NextShift
-	Missing  []page.Option // modes without a contact
+	Missing  missing // modes without a contact
 	Modes    []page.Option
 	Roles    []page.Option
 	Test     page.Live

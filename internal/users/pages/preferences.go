@@ -58,7 +58,7 @@ func (h Handlers) showPreferences(rw http.ResponseWriter, r *http.Request, was p
 	p.Again, p.Tabs = was, accountTabs(p.Person.Name, "/preferences", p.Own)
 	v := preferencesView{personView: p, Priorities: users.Priorities,
 		WithDrop: append([]page.Option{{Value: noChoice, Label: "no choice"}}, modeOptions(true)...),
-		Clocks: []page.Option{{Label: "as the browser does"}, {Value: "24", Label: "24 hours: 18:30"},
+		Clocks: []page.Option{{Value: "24", Label: "24 hours: 18:30"},
 			{Value: "12", Label: "12 hours: 6:30 PM"}}}
 	v.Modes = modeOptions(false)
 	if err := h.readPreferences(r, &v); err != nil {

@@ -125,8 +125,8 @@ func (h Handlers) setReminder(r *http.Request, user string, form url.Values) (do
 	return "", "", fault.Invalidf("form", "there is no such form")
 }
 
-// reminderOf reads the form of a new reminder. Its fields have the names of the operation, but for the time before the
-// shift, which has a unit.
+// reminderOf reads the form of a new reminder. Its fields have the names of the operation. Only the time before the shift
+// has two fields, a number and a unit.
 func reminderOf(form url.Values) (s personal.ReminderSettings, err error) {
 	team, kind, mode := form.Get("team"), form.Get("type"), users.Mode(form.Get("mode"))
 	s = personal.ReminderSettings{Team: &team, Type: &kind, Mode: &mode, Roles: append([]string{}, form["roles"]...)}

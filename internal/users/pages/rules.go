@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// modeTexts are the modes as a sentence names them: "reaches you by ...".
+// modeTexts are the modes as a sentence names them: "is sent by ...".
 var modeTexts = map[users.Mode]string{users.Email: "e-mail", users.SMS: "SMS", users.Call: "call",
 	users.Slack: "Slack", users.Push: "push message", users.Webhook: "webhook"}
 
@@ -55,15 +55,15 @@ func describe(who users.Responder, p users.Priority, app users.AppModes) line {
 	switch {
 	case !ok:
 		out.Warn, out.Text = true, out.Text+
-			"reaches you by no mode: add a contact. The plan's fallback is paged instead."
+			"reaches nobody: there is no contact. The plan's fallback is paged instead."
 		return out
 	case first.Mode == users.Drop:
-		out.Warn, out.Text = true, out.Text+"is discarded: it does not reach you."
+		out.Warn, out.Text = true, out.Text+"is discarded: it reaches nobody."
 		return out
 	}
-	out.Text += "reaches you by " + modeTexts[first.Mode] + " at once"
+	out.Text += "is sent by " + modeTexts[first.Mode] + " at once"
 	if first.Changed() {
-		out.Warn, out.Text = true, out.Text+" (you have no contact for "+modeTexts[first.Wanted]+")"
+		out.Warn, out.Text = true, out.Text+" (there is no contact for "+modeTexts[first.Wanted]+")"
 	}
 	for _, f := range users.FollowUps(who, p, app, first.Mode) {
 		out.Text += ", then by " + modeTexts[f.Mode] + " after " + humanize.Duration(f.After)

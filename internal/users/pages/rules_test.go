@@ -23,16 +23,16 @@ func TestSummary(t *testing.T) {
 		warn     bool
 	}{
 		"rule": {users.NotificationRule{Priority: users.High, Mode: users.Call, FollowUps: []users.FollowUp{{Mode: users.SMS, After: 2 * time.Minute}, {Mode: users.Email, After: 30 * time.Second}}}, all,
-			"A high priority page reaches you by call at once, then by SMS after 2 min, then by e-mail after 30 s.", false},
-		"default": {users.NotificationRule{Priority: users.Urgent}, all, "An urgent priority page reaches you by call at once.", false},
+			"A high priority page is sent by call at once, then by SMS after 2 min, then by e-mail after 30 s.", false},
+		"default": {users.NotificationRule{Priority: users.Urgent}, all, "An urgent priority page is sent by call at once.", false},
 		"no contact": {users.NotificationRule{Priority: users.Urgent}, mail,
-			"An urgent priority page reaches you by e-mail at once (you have no contact for call).", true},
+			"An urgent priority page is sent by e-mail at once (there is no contact for call).", true},
 		"left out": {users.NotificationRule{Priority: users.Low, FollowUps: []users.FollowUp{{Mode: users.SMS, After: time.Minute}}}, mail,
-			"A low priority page reaches you by e-mail at once.", false},
+			"A low priority page is sent by e-mail at once.", false},
 		"nothing": {users.NotificationRule{Priority: users.Low}, nil,
-			"A low priority page reaches you by no mode: add a contact. The plan's fallback is paged instead.", true},
+			"A low priority page reaches nobody: there is no contact. The plan's fallback is paged instead.", true},
 		"discarded": {users.NotificationRule{Priority: users.Low, Mode: users.Drop}, mail,
-			"A low priority page is discarded: it does not reach you.", true},
+			"A low priority page is discarded: it reaches nobody.", true},
 	} {
 		require.Equal(t, []line{{c.rule.Priority, c.text, c.warn}}, summary([]users.NotificationRule{c.rule}, c.contacts, defaults), name)
 	}

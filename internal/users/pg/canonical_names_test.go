@@ -27,7 +27,7 @@ func TestNamesWithTheCanonicalFormOfAnotherAreRefused(t *testing.T) {
 	carol, err := onCall.ByName(t.Context(), "carol")
 	require.NoError(t, err)
 	evil := "ſyſadm"
-	require.Equal(t, fault.Invalid, fault.KindOf(onCall.Update(t.Context(), carol, oncall.PersonChange{Name: &evil})))
+	require.Equal(t, fault.Invalid, fault.KindOf(onCall.Update(t.Context(), carol.ID, oncall.PersonChange{Name: &evil})))
 	_, err = people.ByName(t.Context(), evil)
 	require.Equal(t, fault.NotFound, fault.KindOf(err), "a look-up does not lead to another name either")
 }

@@ -52,7 +52,7 @@ func (f *contactsFixture) choose(u users.User, mode users.Mode, destination stri
 	f.Helper()
 	p, err := f.people.ByName(f.Context(), u.Name)
 	require.NoError(f, err)
-	return f.people.Update(f.Context(), p, oncall.PersonChange{Contacts: map[users.Mode]string{mode: destination}})
+	return f.people.Update(f.Context(), p.ID, oncall.PersonChange{Contacts: map[users.Mode]string{mode: destination}})
 }
 
 // is requires that a reply from a contact is attributed to a person; "" = nobody.

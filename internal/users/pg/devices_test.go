@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/users"
@@ -51,7 +52,7 @@ func TestRegisteredPhonesArePushContacts(t *testing.T) {
 	e.Exec(`insert into members (process_id, host, version, data_shape) values ('pusher', 'h', 'v', 1)`)
 	taken, err := pgdelivery.New(e.DB).Take(t.Context(), delivery.TakeRequest{
 		ProcessID: "pusher", Leases: []buckets.Lease{{Bucket: bucket, Epoch: epoch}}, ClaimFor: 5 * time.Second,
-		Takes: []delivery.Take{{Lane: delivery.Lane{Mode: users.Push,
+		Takes: []delivery.Take{{Lane: rate.Lane{Mode: users.Push,
 			Application: e.ID(`select application_id from incidents where id = $1`, id)}, Max: 5,
 			Buckets: []int{bucket}}},
 	})

@@ -72,10 +72,10 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 		"iris user disable": func() error { return pg.NewUsers(d).SetActive(ctx, ann.ID, false) },
 		"the on-call API": func() error {
 			no := false
-			return pg.NewOncallPeople(d).Update(ctx, oncall.Person{User: ann.User}, oncall.PersonChange{Active: &no})
+			return pg.NewOncallPeople(d).Update(ctx, ann.ID, oncall.PersonChange{Active: &no})
 		},
 		"deleting": func() error {
-			_, err := pg.NewOncallPeople(d).Remove(ctx, oncall.Person{User: ann.User}, false, oncall.By{Owner: "x"})
+			err := pg.NewOncallPeople(d).Remove(ctx, ann.User, false, oncall.By{Owner: "x"})
 			return err
 		},
 		"an update": func() error { return pg.NewUsers(d).Update(ctx, users.User{ID: ann.ID, TimeZone: "UTC"}) },

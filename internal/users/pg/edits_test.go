@@ -33,8 +33,8 @@ func TestConcurrentEditsOfOtherFieldsAreKept(t *testing.T) {
 	ann, err := people.ByName(t.Context(), "ann")
 	require.NoError(t, err)
 	off, name, none := false, "Ann Lee", ""
-	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{Active: &off}))
-	require.NoError(t, people.Update(t.Context(), ann,
+	require.NoError(t, people.Update(t.Context(), ann.ID, oncall.PersonChange{Active: &off}))
+	require.NoError(t, people.Update(t.Context(), ann.ID,
 		oncall.PersonChange{FullName: &name})) // from a form that was loaded before
 	shown, err := pgpeople.NewUsers(db).Shown(t.Context(), ann.ID)
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestConcurrentEditsOfOtherFieldsAreKept(t *testing.T) {
 	require.False(t, after.Active, "whoever was switched off stays so")
 	require.Equal(t, "Ann Lee", after.FullName)
 	require.Equal(t, "https://example.com/ann.png", after.PhotoURL)
-	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{PhotoURL: &none}))
+	require.NoError(t, people.Update(t.Context(), ann.ID, oncall.PersonChange{PhotoURL: &none}))
 	after, err = people.ByName(t.Context(), "ann")
 	require.NoError(t, err)
 	require.Empty(t, after.PhotoURL)

@@ -81,9 +81,9 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 
 // Update changes only the fields and contacts that c names, because another request may change the others meanwhile. A
 // name that is taken is a Conflict fault.
-func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
+func (p *OncallPeople) Update(ctx context.Context, id users.ID, c oncall.PersonChange) error {
 	params := postgresdb.UpdateOncallUserParams{
-		ID: u.ID, FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
+		ID: id, FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
 	}
 	if c.Name != nil {
 		name, err := newUserName(*c.Name)
@@ -93,12 +93,12 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 		canonical := users.CanonicalName(name)
 		params.Name, params.CanonicalName = &name, &canonical
 	}
-	return auditlog.Change(ctx, p.db, auditlog.User(u.ID), audit.Entry{Action: audit.UserChanged}, func(ctx context.Context, q *postgresdb.Queries) error {
+	return auditlog.Change(ctx, p.db, auditlog.User(id), audit.Entry{Action: audit.UserChanged}, func(ctx context.Context, q *postgresdb.Queries) error {
 		if err := postgres.RequireRow(q.UpdateOncallUser(ctx, params)); err != nil {
 			return err
 		}
 		for mode, destination := range c.Contacts {
-			if err := setContact(ctx, q, u.ID, mode, postgres.Storable(destination), c.Trusted); err != nil {
+			if err := setContact(ctx, q, id, mode, postgres.Storable(destination), c.Trusted); err != nil {
 				return err
 			}
 		}
@@ -107,9 +107,8 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 }
 
 // Remove deletes the row of a person when entirely is true and no other table refers to it. Otherwise it switches the
-// person off and removes them from all rotations, so that the past stays readable. gone reports whether the row was
-// deleted.
-func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
+// person off and removes them from all rotations, so that the past stays readable.
+func (p *OncallPeople) Remove(ctx context.Context, u users.User, entirely bool, by oncall.By) error {
 	if entirely {
 		err := p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 			if _, err := q.DeleteUser(ctx, u.ID); err != nil {
@@ -119,10 +118,10 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 				u.Name})
 		})
 		if err == nil || !fault.Is(err, fault.Conflict) {
-			return err == nil, err
+			return err
 		}
 	}
-	return false, p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.DeactivateUser(ctx, u.ID); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package pg
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
@@ -209,16 +208,6 @@ func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, 
 		out[r.Name] = r.Value
 	}
 	return out, err
-}
-
-// SetTimeZone stores a person's time zone. An unknown zone is an Invalid fault.
-func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by string) error {
-	if _, err := time.LoadLocation(zone); err != nil {
-		return fault.Invalidf("timezone", "unknown time zone %q", zone)
-	}
-	return s.changing(ctx, u, by, audit.TimeZoneSet, func(ctx context.Context, q *postgresdb.Queries) error {
-		return postgres.RequireRow(q.SetTimeZone(ctx, postgresdb.SetTimeZoneParams{ID: u.ID, TimeZone: zone}))
-	})
 }
 
 // SetFixedText stores whether a person's messages in a mode carry the operator's text instead of the template's.

@@ -35,7 +35,7 @@ func TestSettingsOfAPerson(t *testing.T) {
 	require.NoError(t, s.SetCategories(ctx, ana,
 		[]users.CategoryChoice{{Application: "Shop", Category: "NEWS ", Mode: users.SMS}}, "test"))
 	require.NoError(t, s.RegisterDevice(ctx, ana, users.Device{RegistrationID: "token", Platform: "Android"}, "test"))
-	require.NoError(t, s.SetTimeZone(ctx, ana, "Asia/Kathmandu", "test"))
+	require.NoError(t, s.SetDisplay(ctx, ana, users.Display{TimeZone: "Asia/Kathmandu"}, "test"))
 	p, err := s.Profile(ctx, ana.ID)
 	require.NoError(t, err)
 	ana.TimeZone = "Asia/Kathmandu"
@@ -79,7 +79,6 @@ func TestSettingsRefuseWrongData(t *testing.T) {
 	require.NoError(t, err)
 	nobody := users.User{ID: 999_999, Name: "nobody"}
 	for name, err := range map[string]error{
-		"zone": s.SetTimeZone(ctx, ana, "Mars/Base", "test"),
 		"application": s.SetModes(ctx, ana, []users.ModeChoice{{Priority: users.High, Mode: users.SMS},
 			{Application: "a\x00", Priority: users.High}}, "test"),
 		"category": s.SetCategories(ctx, ana, []users.CategoryChoice{{Application: "shop", Category: "none"}},
@@ -91,7 +90,7 @@ func TestSettingsRefuseWrongData(t *testing.T) {
 	}
 	_, err = s.ModeChoices(ctx, ana.ID, "none")
 	require.EqualError(t, err, "Application none not found")
-	require.True(t, fault.Is(s.SetTimeZone(ctx, nobody, "UTC", "test"), fault.NotFound))
+	require.True(t, fault.Is(s.SetDisplay(ctx, nobody, users.Display{TimeZone: "UTC"}, "test"), fault.NotFound))
 	require.True(t, fault.Is(s.SetModes(ctx, nobody, []users.ModeChoice{{Priority: users.High, Mode: users.SMS}},
 		"test"), fault.NotFound))
 	require.True(t, fault.Is(s.RemoveReprioritisation(ctx, ana, users.SMS, "test"), fault.NotFound))

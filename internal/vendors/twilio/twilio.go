@@ -234,7 +234,7 @@ func (v *Vendor) textURL(m messages.Outbound) string {
 	path := SayPath
 	if m.IncidentID != 0 || m.Batch != "" {
 		path = GatherPath
-		q.Set("instruction", "Press 2 to claim.")
+		q.Set("instruction", "Press 2 to acknowledge.")
 	}
 	if m.IncidentID != 0 {
 		q.Set("incident_id", strconv.FormatInt(int64(m.IncidentID), 10))

@@ -219,12 +219,12 @@ func TestRequestParameters(t *testing.T) {
 
 	m.Mode, m.Body = users.Call, "Disk full"
 	e = send(m)
-	require.Equal(t, "https://iris.example/api/v0/twilio/calls/gather?incident_id=17&instruction=Press+2+to+claim.&loop=3&message_id=4711&source=demo", e.URL)
+	require.Equal(t, "https://iris.example/api/v0/twilio/calls/gather?incident_id=17&instruction=Press+2+to+acknowledge.&loop=3&message_id=4711&source=demo", e.URL)
 	require.NotContains(t, e.URL, "Disk", "the words are not in the URL")
 	m.IncidentID = 0
 	require.Contains(t, send(m).URL, "/api/v0/twilio/calls/say?")
 	m.Batch = "0123456789abcdef0123456789abcdef"
-	require.Contains(t, send(m).URL, "/api/v0/twilio/calls/gather?instruction=Press+2+to+claim.&loop=3&message_id=4711", "a digest can be acknowledged")
+	require.Contains(t, send(m).URL, "/api/v0/twilio/calls/gather?instruction=Press+2+to+acknowledge.&loop=3&message_id=4711", "a digest can be acknowledged")
 }
 
 func TestMessagingServiceAndKey(t *testing.T) {

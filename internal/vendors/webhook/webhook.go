@@ -1,5 +1,5 @@
 // Package webhook posts messages to URLs that users gave, signed as Standard Webhooks defines. Package accounts builds
-// it and delivery calls it. It does not retry; failures are messages.Results.
+// it and delivery calls it. It does not retry and reads no storage; failures are messages.Results.
 //
 // The request is a POST with the headers webhook-id (the same for retries of a message in doubt), webhook-timestamp
 // (seconds) and webhook-signature ("v1," and the base64 HMAC-SHA256 over "id.timestamp.body"; several signatures,
@@ -40,17 +40,17 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// Config of the account.
+// Config configures the account.
 type Config struct {
-	// Account distinguishes accounts of one kind. "" = "main".
+	// Account is the name of the account in limits, logs and metrics. "" = "main".
 	Account string
 	// Secrets sign every request, in the form whsec_BASE64 of 24 to 64 bytes; several during a rotation. At least one.
 	Secrets []string
 	// AllowPrivate permits addresses that are not on the public internet.
 	AllowPrivate bool
-	// AllowHTTP permits URLs without TLS. The body holds a link that acknowledges, so do not set it outside tests.
+	// AllowHTTP permits URLs without TLS. Use it only in tests: the body has a link that acknowledges the incident.
 	AllowHTTP bool
-	// MaxConns is how many connections may be open at once to one host. 0 = 16.
+	// MaxConns is the maximum of open connections to one host. 0 = 16.
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
@@ -158,7 +158,8 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	return vendors.FromStatus(resp, vendors.Clean(string(said), v.cfg.Secrets...))
 }
 
-// target checks a destination. Its errors do not hold the URL, which may hold a password.
+// target checks a destination and returns its URL without the fragment. Its errors do not contain the URL, because that
+// may contain a password.
 func (v *Vendor) target(dest string) (string, error) {
 	u, err := url.Parse(dest)
 	switch {

@@ -34,7 +34,7 @@ type operation struct {
 	Summary string         `yaml:"sum"`
 	Note    string         `yaml:"note"`
 	Access  string         `yaml:"access"`
-	Name    string         `yaml:"-"` // of the operation of a wing, such as "silence.create"; "" = it is none
+	Name    string         `yaml:"-"` // of the operation, such as "silence.create"; "" = it is none
 	Rule    string         `yaml:"-"` // for whom of these callers
 	Audit   []string       `yaml:"-"` // the entries of the audit log that it may write
 	Query   []string       `yaml:"query"`
@@ -286,7 +286,7 @@ func (s spec) requestBody(short string) (object, error) {
 // bodies has the media types of bodies that are not JSON.
 var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar",
 	"twiml": "application/xml", "bytes": "application/octet-stream",
-	"jsonl": "application/jsonl", "csv": "text/csv"}
+	"jsonl": "application/jsonl", "csv": "text/csv", "markdown": "text/markdown"}
 
 func (s spec) responses(method, path string, op operation) (object, error) {
 	out := object{}

@@ -19,5 +19,5 @@
 // A schema in short form is the name of an entry under schemas, a primitive (string, integer, number, boolean, object,
 // null, any), flag (0 or 1), time (Unix seconds), "[X]" for an array, "<X>" for a list of /v1 that is never long
 // ({items: "[X]", next: "null"}), "{X}" for an object with free keys, or alternatives such as "X|null". Bodies may also
-// be text, html, calendar, twiml, jsonl, csv or bytes; the body of an answer may be empty.
+// be text, html, calendar, twiml, jsonl, csv, markdown or bytes; the body of an answer may be empty.
 package openapi

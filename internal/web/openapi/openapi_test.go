@@ -52,7 +52,7 @@ func TestServesDocumentAndPage(t *testing.T) {
 	rec = httptest.NewRecorder()
 	d.Page(rec, httptest.NewRequest(http.MethodGet, "/docs", nil))
 	body := rec.Body.String()
-	for _, word := range []string{"/v0/incidents/{id}", "1.2.3", "Open an incident", "/static/app.css"} {
+	for _, word := range []string{"/v0/incidents/{id}", "1.2.3", "Open an incident", "/static/console.css"} {
 		require.Contains(t, body, word)
 	}
 }

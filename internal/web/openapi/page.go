@@ -64,7 +64,7 @@ var who = map[string]string{
 }
 
 func newPage(s spec, version string, asset func(string) string) page {
-	p := page{Version: version, Styles: []string{asset("base.css"), asset("app.css")}, Icon: asset("icon.svg")}
+	p := page{Version: version, Styles: []string{asset("console.css")}, Icon: asset("icon.svg")}
 	at := map[string]int{}
 	for i, t := range s.Tags {
 		at[t.Name] = i

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,14 +52,7 @@ func (p *Pages) readAssets(files fs.FS) error {
 	}
 	served := assets{}
 	p.Assets, p.names = served, map[string]string{}
-	return fs.WalkDir(static, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(static, name)
-		if err != nil {
-			return err
-		}
+	add := func(name string, body []byte) {
 		sum := sha256.Sum256(body)
 		ext := path.Ext(name)
 		address := "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
@@ -71,9 +65,38 @@ func (p *Pages) readAssets(files fs.FS) error {
 			served["/static/"+name] = served[address]
 			served["/static/images/favicon"+ext] = served[address]
 		}
-		return nil
+	}
+	sheets := map[string][]byte{} // of ours; they name other files, so they are added last
+	err = fs.WalkDir(static, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(static, name)
+		if err == nil && path.Ext(name) == ".css" && path.Dir(name) == "." {
+			sheets[name] = body
+		} else if err == nil {
+			add(name, body)
+		}
+		return err
+	})
+	for name, body := range sheets {
+		add(name, p.linked(body))
+	}
+	return err
+}
+
+// named finds the files that a style sheet names.
+var named = regexp.MustCompile(`url\("([^"]+)"\)`)
+
+// linked replaces the names of files in a style sheet by their addresses.
+func (p *Pages) linked(sheet []byte) []byte {
+	return named.ReplaceAllFunc(sheet, func(m []byte) []byte {
+		return fmt.Appendf(nil, "url(%q)", p.Asset(string(named.FindSubmatch(m)[1])))
 	})
 }
+
+// contentTypes are those that the system may not know.
+var contentTypes = map[string]string{".woff2": "font/woff2"}
 
 // minifiers are by the ending of the file.
 var minifiers = map[string]minify.MinifierFunc{".js": js.Minify, ".css": css.Minify}
@@ -83,7 +106,7 @@ const smallest = 512
 
 // newAsset returns a file. minified: comments and blanks are left out of scripts and styles.
 func newAsset(source []byte, ext string, minified bool) asset {
-	a := asset{body: func() []byte { return source }, contentType: cmp.Or(mime.TypeByExtension(ext),
+	a := asset{body: func() []byte { return source }, contentType: cmp.Or(contentTypes[ext], mime.TypeByExtension(ext),
 		"text/plain; charset=utf-8")} // licences have an ending of their own
 	if minify := minifiers[ext]; minify != nil && minified {
 		a.body = sync.OnceValue(func() []byte {
@@ -94,7 +117,7 @@ func newAsset(source []byte, ext string, minified bool) asset {
 			return b.Bytes()
 		})
 	}
-	if len(source) >= smallest && ext != ".png" {
+	if len(source) >= smallest && ext != ".png" && ext != ".woff2" {
 		a.brotli = sync.OnceValue(func() []byte {
 			return compressed(a.body(), func(w io.Writer) io.WriteCloser {
 				return brotli.NewWriterLevel(w,

@@ -23,7 +23,7 @@ func OptionsOr[T ~string](none string, values ...T) []Option {
 type Tab struct {
 	Label, Href string
 	Current     bool
-	Count       int // 0 = not shown
+	Count       string // "" = not shown
 }
 
 // Tabs marks the tab whose address is current.

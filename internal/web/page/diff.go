@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// DiffLine is a line of a difference. Kind is same, add, del, or fold: Text then says how many equal lines are left
-// out.
+// DiffLine is a line of a difference. Kind is "same", "add", "del" or "fold". The Text of a fold says how many equal
+// lines are left out.
 type DiffLine struct{ Kind, Text string }
 
 // diffContext is how many equal lines a difference has around each change.

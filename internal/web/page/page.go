@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,20 +28,37 @@ import (
 
 // Frame is the data of every page. Handlers embed it in the data of their page.
 type Frame struct {
-	Title    string
-	Section  string // the marked entry of the navigation
-	User     string // name of the reader; "" = nobody is logged in
-	ReadOnly bool   // the reader may change nothing: no buttons are shown
-	Admin    bool   // the reader is an administrator
-	Flash    string // a message that is shown once
-	Mailbox  bool   // the navigation shows the mailbox of `iris dev`
-	Zone     string // time zone that the reader chose; "" = none
-	Clock    string // "12" or "24"; "" = as the browser does
-	Refresh  string // address that the browser goes on to; "" = none
-	Scripts  *Scripts
+	Title      string
+	Section    string // the marked entry of the navigation
+	User       string // name of the reader; "" = nobody is logged in
+	ReadOnly   bool   // the reader may change nothing: no buttons are shown
+	Admin      bool   // the reader is an administrator
+	Flash      string // a message that is shown once
+	Mailbox    bool   // the navigation shows the mailbox of `iris dev`
+	Zone       string // time zone that the reader chose; "" = none
+	Clock      string // "12" or "24"; "" = 24
+	Theme      string // "light" or "dark"; "" = that of the system
+	Address    string // of this page, to which a form in the frame returns
+	OpenCounts OpenCounts
+	Refresh    string // address that the browser goes on to; "" = none
+	Scripts    *Scripts
 	// Modules are scripts in static/console that the page loads, such as "keys.js".
 	Modules []string
 	Charts  bool // the page draws charts
+}
+
+// OpenCounts are the open incidents that the navigation shows; zero = none are shown.
+type OpenCounts struct{ All, Mine int }
+
+// MaxOpen is how far open incidents are counted.
+const MaxOpen = 1000
+
+// AllText returns the number of open incidents, or that there are more than are counted.
+func (c OpenCounts) AllText() string {
+	if c.All >= MaxOpen {
+		return strconv.Itoa(MaxOpen-1) + "+"
+	}
+	return strconv.Itoa(c.All)
 }
 
 // Scripts are the scripts of a calendar page, and the CSRF token for their requests.
@@ -60,6 +78,8 @@ type Pages struct {
 	LogInAgain func(rw http.ResponseWriter, r *http.Request)
 	// Version returns a text that changes when live parts may have changed; nil = nobody knows. See Run.
 	Version func(ctx context.Context) (string, error)
+	// Open counts the open incidents, and those of a person; nil = they are not shown.
+	Open    func(ctx context.Context, id users.ID) (OpenCounts, error)
 	streams streams
 	errors  *wire.Errors
 	mailbox bool
@@ -92,8 +112,12 @@ func (p *Pages) functions() template.FuncMap {
 		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
 		"until": until,
-		"dict":  dict,
-		"list":  func(items ...any) []any { return items },
+		// person and initials are for avatars.
+		"person": PersonClass, "initials": Initials,
+		"dict": dict,
+		"list": func(items ...any) []any { return items },
+		// faults and worded are for the components of forms.
+		"faults": faults, "worded": worded,
 	}
 }
 
@@ -145,8 +169,32 @@ func (p *Pages) Mailbox() bool { return p.mailbox }
 func (p *Pages) Frame(r *http.Request, title, section string) Frame {
 	u := Reader(r)
 	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone,
-		Clock: Clock(r), Mailbox: p.mailbox,
+		Clock: Clock(r), Theme: Theme(r), Address: address(r), OpenCounts: p.openCounts(r, u), Mailbox: p.mailbox,
 		Flash: p.Sessions.PopString(r.Context(), "flash")}
+}
+
+// openTimeout is how long a page waits for the counts in its navigation. Later it is shown without them.
+const openTimeout = 300 * time.Millisecond
+
+func (p *Pages) openCounts(r *http.Request, u users.User) OpenCounts {
+	if p.Open == nil || u.ID == 0 {
+		return OpenCounts{}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), openTimeout)
+	defer cancel()
+	counts, err := p.Open(ctx, u.ID)
+	if err != nil {
+		return OpenCounts{}
+	}
+	return counts
+}
+
+// address returns the address to which a form in the frame of a page returns.
+func address(r *http.Request) string {
+	if r.Method != http.MethodGet {
+		return "/"
+	}
+	return r.URL.RequestURI()
 }
 
 // Render executes a template and writes the page. If the template fails, it writes an error page instead.
@@ -169,7 +217,7 @@ func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, da
 		p.errors.Write(rw, r, fmt.Errorf("render the page %s: %w", name, err))
 		return nil, false
 	}
-	return b.Bytes(), true
+	return linkProblems(b.Bytes()), true
 }
 
 // DatabaseUnavailable says what a reader can expect while the database cannot be reached.
@@ -250,7 +298,9 @@ func Reader(r *http.Request) users.User {
 
 // Actor returns the reader of a page as operations see them.
 func Actor(r *http.Request) operation.Actor {
-	return wire.Actor(r.Context()).Caller(auth.Openings{})
+	by := wire.Actor(r.Context()).Caller(auth.Openings{})
+	by.OnPage = true
+	return by
 }
 
 // Next returns the cursor of the next page as addresses have it; "" = there is none.
@@ -268,10 +318,21 @@ func WithClock(ctx context.Context, clock string) context.Context {
 	return context.WithValue(ctx, clockKey{}, clock)
 }
 
-// Clock returns the clock of the reader: "12", "24" or "" = as the browser does.
+// Clock returns the clock of the reader: "12", "24" or "" = 24.
 func Clock(r *http.Request) string {
 	clock, _ := r.Context().Value(clockKey{}).(string)
 	return clock
+}
+
+// ThemeCookie holds the theme that the reader chose in this browser.
+const ThemeCookie = "iris_theme"
+
+// Theme returns the theme of the reader: "light", "dark" or "" = that of the system.
+func Theme(r *http.Request) string {
+	if c, err := r.Cookie(ThemeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
 }
 
 // zoneCookie holds the time zone of the browser. app.js sets it.

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 // Errors writes error answers. No other code turns fault kinds into status codes and bodies. It is safe for concurrent
@@ -252,13 +253,13 @@ func pointer(field string) string {
 }
 
 func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.Error) {
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+	if acceptsPage(r) {
 		writePage(w, status, f)
 		return
 	}
 	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fault.Public(f),
 		Field: f.Field}
-	if f == auth.ErrHeader || f == auth.ErrNotLoggedIn { // their texts are for clients of Iris and Oncall
+	if f == operation.ErrUnknown || f == auth.ErrNotLoggedIn { // their texts are for clients of Iris and Oncall
 		p.Detail = noCredentials
 	}
 	if f.Kind == fault.LogInAgain {

@@ -3,6 +3,7 @@ package wire
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -26,6 +27,17 @@ func TrimSlash(next http.Handler) http.Handler {
 	})
 }
 
+// programs are the roots of the paths that only programs use.
+var programs = []string{"/v0", "/v1", "/v2", "/api", "/scim", "/pagerduty", "/opsgenie", "/generic", "/static",
+	"/healthcheck"}
+
+// FromBrowser reports whether a browser asks for a page. A path of an API is no page.
+func FromBrowser(r *http.Request) bool {
+	return acceptsPage(r) && !slices.ContainsFunc(programs, func(root string) bool { return below(r, root) })
+}
+
+func acceptsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
 // Param returns a path parameter with its escapes decoded.
 func Param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
@@ -47,9 +59,7 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 func (e *Errors) Refuse(routes *chi.Mux, seen ...func(r *http.Request)) {
 	routes.NotFound(e.NotFound)
 	routes.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		if there := allowed(routes, r); there != "" {
-			w.Header().Set("Allow", there)
-		}
+		Allow(w, routes, r)
 		for _, see := range seen {
 			see(r)
 		}
@@ -57,7 +67,14 @@ func (e *Errors) Refuse(routes *chi.Mux, seen ...func(r *http.Request)) {
 	})
 }
 
-// allowed returns the methods that routes has for the path of the request, for the Allow header of a 405.
+// Allow sets the Allow header of a 405.
+func Allow(w http.ResponseWriter, routes chi.Routes, r *http.Request) {
+	if there := allowed(routes, r); there != "" {
+		w.Header().Set("Allow", there)
+	}
+}
+
+// allowed returns the methods that routes has for the path of the request.
 func allowed(routes chi.Routes, r *http.Request) string {
 	path := r.URL.RawPath
 	if path == "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -53,7 +54,7 @@ func TestErrorsHaveTheShapeOfThePath(t *testing.T) {
 			`{"type":"about:blank","title":"Bad Request","status":400,"detail":"Invalid plan: Empty plan name"}`},
 		"elsewhere, the field": {"/v00", fault.Invalidf("name", "name is empty"), 400, "application/problem+json",
 			`{"type":"about:blank","title":"Bad Request","status":400,"detail":"name is empty","field":"name","errors":[{"parameter":"name","detail":"name is empty"}]}`},
-		"elsewhere without credentials": {"/v1/plans", auth.ErrHeader, 401, "application/problem+json",
+		"elsewhere without credentials": {"/v1/plans", operation.ErrUnknown, 401, "application/problem+json",
 			`{"type":"about:blank","title":"Unauthorized","status":401,"detail":"The request has no credentials: send Authorization: Bearer TOKEN. People make a token in the console under Tokens, or with the command iris login; a team has service tokens. Programs may also sign with the key of an application."}`},
 		"elsewhere internal": {"/ack/x", errors.New("secret"), 500, "application/problem+json",
 			`{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"internal error"}`},

@@ -1,3 +1,3 @@
 // Package operators computes with Python's values: + - * / // % (also for text), ** and abs. Packages run, methods and
-// filters call it. Like package py it charges its work to a Budget and raises by panicking with *py.Error.
+// builtins call it. Like package py it charges its work to a Budget and raises by panicking with *py.Error.
 package operators

@@ -1,7 +1,7 @@
 package run
 
 import (
-	"github.com/iris-oncall/iris/jinja/internal/filters"
+	"github.com/iris-oncall/iris/jinja/internal/builtins"
 	"github.com/iris-oncall/iris/jinja/internal/py"
 	"github.com/iris-oncall/iris/jinja/internal/syntax"
 )
@@ -10,7 +10,7 @@ func (c *compiler) assignBlock(n *syntax.AssignBlock, f *frame) stmt {
 	store := c.target(n.Target, f)
 	return c.captured(n, n.Body, n.Filter, f, func(r *render, e *env, v py.Value) {
 		if r.Autoescape {
-			v = filters.ToMarkup(r.Budget, v)
+			v = builtins.ToMarkup(r.Budget, v)
 		}
 		store(r, e, v)
 	})
@@ -39,7 +39,7 @@ func (c *compiler) captured(n syntax.Node, nodes []syntax.Node, by *syntax.Filte
 		text := r.capture(line, func() { body(r, e) })
 		v := py.Value(text)
 		if filter != nil {
-			r.piped = py.MarkupIf(escapes(r), text)
+			r.filterInput = py.MarkupIf(escapes(r), text)
 			v = filter(r, e)
 		}
 		use(r, e, v)

@@ -3,7 +3,7 @@ package run
 import (
 	"fmt"
 
-	"github.com/iris-oncall/iris/jinja/internal/filters"
+	"github.com/iris-oncall/iris/jinja/internal/builtins"
 	"github.com/iris-oncall/iris/jinja/internal/methods"
 	"github.com/iris-oncall/iris/jinja/internal/operators"
 	"github.com/iris-oncall/iris/jinja/internal/py"
@@ -113,7 +113,7 @@ func (c *compiler) getitem(n *syntax.GetItem, f *frame) expr {
 		return func(r *render, e *env) (v py.Value) {
 			o := obj(r, e)
 			py.RaiseUndefined(o)
-			if !filters.Try(func() { v = slice(r, e, o) }, "TypeError") {
+			if !builtins.Try(func() { v = slice(r, e, o) }, "TypeError") {
 				return py.Missing(o, nil)
 			}
 			return v
@@ -138,8 +138,8 @@ func (c *compiler) dict(n *syntax.Dict, f *frame) expr {
 	}
 }
 
-// builtins are the filters and tests of all templates. They are constant.
-var builtins = filters.New()
+// standard are the filters and tests of all templates. They are constant.
+var standard = builtins.New()
 
 func (c *compiler) binary(n *syntax.Bin, f *frame) expr {
 	left, right := c.expr(n.Left, f), c.expr(n.Right, f)
@@ -172,7 +172,7 @@ func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 		x := first(r, e)
 		for i, op := range n.Ops {
 			y := rest[i](r, e)
-			if !filters.Compare(r.Budget, op, x, y) {
+			if !builtins.Compare(r.Budget, op, x, y) {
 				return false
 			}
 			x = y
@@ -301,8 +301,8 @@ func (c *compiler) call(n *syntax.Call, f *frame) func(r *render, e *env, caller
 
 // filter compiles obj|name(args). Without obj it filters the value that a block pipes.
 func (c *compiler) filter(n *syntax.Filter, f *frame) expr {
-	obj := func(r *render, _ *env) py.Value { return r.piped }
-	def := c.callable("filter", n.Name, builtins.Filters, n.Line(), f)
+	obj := func(r *render, _ *env) py.Value { return r.filterInput }
+	def := c.callable("filter", n.Name, standard.Filters, n.Line(), f)
 	if n.Obj != nil {
 		obj = c.expr(n.Obj, f)
 	}
@@ -310,7 +310,7 @@ func (c *compiler) filter(n *syntax.Filter, f *frame) expr {
 }
 
 func (c *compiler) test(n *syntax.Test, f *frame) expr {
-	def := c.callable("test", n.Name, builtins.Tests, n.Line(), f)
+	def := c.callable("test", n.Name, standard.Tests, n.Line(), f)
 	return c.apply(def, c.expr(n.Obj, f), c.args(&n.Arguments, f))
 }
 
@@ -327,10 +327,10 @@ func (c *compiler) callable(kind, name string, callables map[string]*py.Func, li
 		return fn
 	}
 	if !f.soft {
-		c.failAt(line, filters.NotFound(kind, name, callables))
+		c.failAt(line, builtins.NotFound(kind, name, callables))
 	}
 	return &py.Func{Fn: func(*py.Budget, py.Args) py.Value {
-		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
+		py.Raise("TemplateRuntimeError", "%s", builtins.NotFound(kind, name, callables))
 		return nil
 	}}
 }

@@ -12,15 +12,15 @@ type Program struct {
 	run  stmt
 	fn   *function
 	opts Options
-	// asks: an output prints a variable other than the metadata.
+	// asks reports whether an output prints a variable other than the metadata.
 	asks bool
 }
 
 // Options configure the compilation and the renderings of a template.
 type Options struct {
 	Limits py.Limits
-	// Marks: printed expressions are marked where Jinja2's autoescape would escape them. Markup and autoescape blocks
-	// are exempt. NoMarks escapes nothing.
+	// Marks says how printed expressions are marked where Jinja2's autoescape would escape them. Markup and autoescape
+	// blocks are exempt. NoMarks marks nothing.
 	Marks py.Marks
 	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle.
 	// It matters to Result.Informative only.
@@ -30,12 +30,12 @@ type Options struct {
 // Result is the output of a rendering.
 type Result struct {
 	Text string
-	// Line is the line that was executed last.
+	// Line is the number of the line that was executed last.
 	Line int
 	// Informative is false if the template prints variables other than the metadata, and none of them had a letter, a
 	// digit or a symbol.
 	Informative bool
-	// Truncated: the output reached its limit.
+	// Truncated reports whether the output reached its limit.
 	Truncated bool
 }
 
@@ -45,11 +45,11 @@ func (p *Program) Render(vars *py.Dict, out *Result) {
 	r.limit = p.opts.Limits.Output
 	r.Autoescape = p.opts.Marks != py.NoMarks
 	defer func() {
-		*out = Result{r.root.String(), r.line, r.informative || !p.asks, r.full}
+		*out = Result{r.root.String(), r.line, r.informative || !p.asks, r.truncated}
 	}()
 	p.run(r, p.fn.newEnv(nil))
-	if r.root.wrong != "" {
-		r.line = 0 // the original raises this error at the end of the template
+	if r.root.nonTextType != "" {
+		r.line = 0 // Jinja2 raises this error at the end of the template
 	}
 	r.root.text()
 }
@@ -61,21 +61,21 @@ type render struct {
 	root        sink  // the output
 	out         *sink // current destination of text: root, or the capture of a macro or block
 	limit       int
-	full        bool     // the output reached its limit
+	truncated   bool     // the output reached its limit
 	informative bool     // a printed value had content
 	line        int      // the line being executed
-	piped       py.Value // text of the block that a filter chain processes
+	filterInput py.Value // text of the block that a filter chain processes
 }
 
 // sink collects the output of a template, macro or block.
 type sink struct {
 	strings.Builder
-	wrong string // type of the first piece that is not text; "" = none
+	nonTextType string // type of the first piece that is not text; "" = none
 }
 
-// text returns the collected text. As in the original, it raises if a piece is not text.
+// text returns the collected text. As in Jinja2, it raises if a piece is not text.
 func (s *sink) text() string {
-	py.RaiseIf(s.wrong != "", "TypeError", "a block must end in text, not in a value of type %s", s.wrong)
+	py.RaiseIf(s.nonTextType != "", "TypeError", "a block must end in text, not in a value of type %s", s.nonTextType)
 	return s.String()
 }
 
@@ -89,7 +89,7 @@ func newRender(limits py.Limits, marks py.Marks, vars *py.Dict) *render {
 func (r *render) write(s string) {
 	r.Grow(int64(len(s)))
 	if r.out == &r.root && r.root.Len()+len(s) > r.limit {
-		r.full = true
+		r.truncated = true
 		s = s[:r.limit-r.root.Len()]
 		for s != "" && !utf8.ValidString(s) {
 			s = s[:len(s)-1]
@@ -104,8 +104,8 @@ func (r *render) write(s string) {
 func (r *render) writeValue(v py.Value) {
 	if s, ok := py.AsString(v); ok {
 		r.write(s)
-	} else if r.out.wrong == "" {
-		r.out.wrong = py.TypeName(v)
+	} else if r.out.nonTextType == "" {
+		r.out.nonTextType = py.TypeName(v)
 	}
 }
 

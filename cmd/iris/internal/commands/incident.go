@@ -13,6 +13,9 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/incidents/reviews"
+	"github.com/iris-oncall/iris/internal/notifications/updates"
 	"github.com/iris-oncall/iris/internal/program/client"
 )
 
@@ -29,6 +32,8 @@ type Incident struct {
 	Reassign    incidentReassign    `cmd:"" help:"Give an acknowledged incident another owner, who is paged."`
 	Merge       incidentMerge       `cmd:"" help:"Merge duplicates into one incident, which stands for them."`
 	Unmerge     incidentUnmerge     `cmd:"" help:"Undo the merge of an incident: its plan begins again."`
+	Update      incidentUpdate      `cmd:"" help:"Send an update to the subscribers of an incident. It pages nobody."`
+	Review      incidentReview      `cmd:"" help:"Print the review of an incident as Markdown."`
 }
 
 // incident is an incident of an answer.
@@ -53,6 +58,8 @@ type target struct {
 	Role string `json:"role"`
 	Name string `json:"name"`
 }
+
+func (t target) String() string { return t.Role + ":" + t.Name }
 
 // changeIncident changes an incident and returns it. body nil = the request has none.
 func changeIncident(ctx context.Context, s remote.Flags, e remote.Env, id int64, action string, body any) (changed incident, err error) {
@@ -221,7 +228,7 @@ func (c incidentShow) Run(ctx context.Context, e remote.Env) error {
 		if entry.Actor != "" {
 			by = " (" + entry.Actor + ")"
 		}
-		fmt.Fprintf(e.Out, "%s  %s%s\n", text.Moment(entry.At), text.Tabless.Replace(entry.Text), by)
+		fmt.Fprintf(e.Out, "%s  %s%s\n", text.Moment(entry.At), text.SingleLine.Replace(entry.Text), by)
 	}
 	return nil
 }
@@ -358,4 +365,47 @@ type incidentReassign struct {
 func (c incidentReassign) Run(ctx context.Context, e remote.Env) error {
 	_, err := changeIncident(ctx, c.Flags, e, c.ID, "reassign", map[string]string{"owner": c.Owner})
 	return e.Done(err, "incident %d belongs to %s", c.ID, c.Owner)
+}
+
+type incidentUpdate struct {
+	incidentNumber
+	Text  string `arg:"" help:"What subscribers get, at most 2,000 characters."`
+	State string `required:"" help:"What the update says about the incident: investigating, identified, monitoring or resolved. It does not change its state."`
+}
+
+// Run sends an update.
+func (c incidentUpdate) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
+	if err != nil {
+		return err
+	}
+	sent, err := client.Call(ctx, api, updates.Post, updates.Posting{One: incidents.One{ID: incidents.ID(c.ID)},
+		Body: updates.Draft{State: updates.State(c.State), Text: c.Text}})
+	return e.Done(err, "the update of incident %d was sent to %d subscribers", c.ID, sent.Recipients)
+}
+
+type incidentReview struct {
+	incidentNumber
+	Draft bool `help:"Print a first text from the timeline, not the stored review."`
+}
+
+// Run prints a review.
+func (c incidentReview) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
+	if err != nil {
+		return err
+	}
+	one := reviews.One{Incident: incidents.ID(c.ID)}
+	if c.Draft {
+		draft, err := client.Call(ctx, api, reviews.MakeDraft, one)
+		if err == nil {
+			_, err = fmt.Fprint(e.Out, draft.Text)
+		}
+		return err
+	}
+	file, err := client.Call(ctx, api, reviews.Export, one)
+	if err == nil {
+		_, err = fmt.Fprint(e.Out, file.Markdown)
+	}
+	return err
 }

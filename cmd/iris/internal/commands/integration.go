@@ -40,13 +40,13 @@ type integrationName struct {
 
 func (c integrationName) path() string { return "/v1/integrations/" + url.PathEscape(c.Name) }
 
-// do sends a request about the integration.
-func (c integrationName) do(ctx context.Context, e remote.Env, method, below string, in, out any) error {
+// do sends a request about the integration. suffix is the rest of its path, such as /token; "" = the integration itself.
+func (c integrationName) do(ctx context.Context, e remote.Env, method, suffix string, in, out any) error {
 	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
-	return api.Do(ctx, method, c.path()+below, in, out)
+	return api.Do(ctx, method, c.path()+suffix, in, out)
 }
 
 // integrationFlags are the settings that people change.
@@ -62,8 +62,8 @@ type integrationFlags struct {
 	Rules        string         `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
 }
 
-// given adds the settings that the flags give to the body of a request.
-func (f integrationFlags) given(body map[string]any) error {
+// addTo adds the settings that the flags give to the body of a request.
+func (f integrationFlags) addTo(body map[string]any) error {
 	for name, value := range map[string]*string{"default_plan": f.Plan, "default_severity": f.Severity} {
 		if value != nil {
 			body[name] = *value
@@ -119,7 +119,7 @@ type integrationAdd struct {
 // Run adds an integration. Standard output has only the address and the token.
 func (c integrationAdd) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]any{"type": c.Type, "application": c.Application}
-	if err := c.given(body); err != nil {
+	if err := c.addTo(body); err != nil {
 		return err
 	}
 	api, err := c.API(ctx, e)
@@ -138,12 +138,12 @@ func (c integrationAdd) Run(ctx context.Context, e remote.Env) error {
 	return nil
 }
 
-// create stores an object that must not exist. what describes it.
-func create(ctx context.Context, api *client.Client, path string, body, made any, what string) error {
+// create stores a new object. An error names an object that exists already by the description.
+func create(ctx context.Context, api *client.Client, path string, body, made any, description string) error {
 	err := api.With("If-None-Match", "*").Do(ctx, http.MethodPut, path, body, made)
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Status == http.StatusPreconditionFailed {
-		return fmt.Errorf("%s exists already", what)
+		return fmt.Errorf("%s exists already", description)
 	}
 	return err
 }
@@ -158,21 +158,25 @@ func (c integrationSet) Run(ctx context.Context, e remote.Env) error {
 	if c.integrationFlags == (integrationFlags{}) {
 		return remote.Usagef("nothing to change: give at least one flag")
 	}
-	var found map[string]any
-	if err := c.do(ctx, e, http.MethodGet, "", nil, &found); err != nil {
+	api, err := c.API(ctx, e)
+	if err != nil {
 		return err
 	}
-	body := map[string]any{}
-	for _, name := range []string{"default_plan", "default_severity", "rules", "settings", "rate_per_minute", "enabled", "resolve_after_seconds", "close_after_seconds"} {
-		if found[name] != nil {
-			body[name] = found[name]
+	var found map[string]any
+	err = api.Edit(ctx, c.path(), &found, func() (any, error) {
+		body := map[string]any{}
+		for _, name := range []string{"default_plan", "default_severity", "rules", "settings", "rate_per_minute", "enabled", "resolve_after_seconds", "close_after_seconds"} {
+			if found[name] != nil {
+				body[name] = found[name]
+			}
 		}
+		return body, c.addTo(body)
+	})
+	if err != nil {
+		return err
 	}
-	err := c.given(body)
-	if err == nil {
-		err = c.do(ctx, e, http.MethodPut, "", body, nil)
-	}
-	return e.Done(err, "integration %s changed", c.Name)
+	fmt.Fprintf(e.Err, "integration %s changed\n", c.Name)
+	return nil
 }
 
 type integrationList struct{ remote.Flags }
@@ -365,43 +369,5 @@ func (c integrationRemove) Run(ctx context.Context, e remote.Env) error {
 		return err
 	}
 	fmt.Fprintf(e.Err, "integration %s removed\n", c.Name)
-	return nil
-}
-
-// Route is the group of commands about routing rules.
-type Route struct {
-	Test routeTest `cmd:"" help:"Print which plan an event of an integration would use, and why. Nothing is opened."`
-}
-
-type routeTest struct {
-	integrationName
-	Label    map[string]string `help:"A label of the event. May be repeated." placeholder:"NAME=VALUE"`
-	Severity string            `help:"Severity of the event."`
-	Title    string            `help:"Title of the event."`
-	At       string            `help:"When the event arrives; default: now." placeholder:"RFC3339"`
-}
-
-// Run prints the route.
-func (c routeTest) Run(ctx context.Context, e remote.Env) error {
-	body := map[string]any{}
-	for name, value := range map[string]string{"severity": c.Severity, "title": c.Title, "at": c.At} {
-		if value != "" {
-			body[name] = value
-		}
-	}
-	if c.Label != nil {
-		body["labels"] = c.Label
-	}
-	if _, err := time.Parse(time.RFC3339, c.At); c.At != "" && err != nil {
-		return remote.Usagef("--at: %q is not like 2026-11-22T09:00:00Z", c.At)
-	}
-	var r text.Route
-	if err := c.do(ctx, e, http.MethodPost, "/route-test", body, &r); err != nil {
-		return err
-	}
-	r.Write(e.Out)
-	if r.Refusal != "" {
-		return errors.New(r.Refusal)
-	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/incidents/reviews"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
@@ -30,11 +31,11 @@ import (
 
 // kinds are the kinds of objects that get, list and delete know.
 var kinds = []operation.Resource{catalog.ApplicationKind, integrations.Kind, catalog.PlanKind, catalog.TemplateKind,
-	silences.Kind, users.PersonKind, teams.Kind, teams.RosterKind, teams.ServiceKind, planning.RotationKind, users.LimitKind}
+	reviews.Kind, silences.Kind, users.PersonKind, teams.Kind, teams.RosterKind, teams.ServiceKind, planning.RotationKind, users.LimitKind}
 
 // kindArgument is a kind, in the singular or the plural.
 type kindArgument struct {
-	Kind string `arg:"" help:"Kind of the object: application, integration, limit, plan, roster, rotation, service, silence, team, template or user."`
+	Kind string `arg:"" help:"Kind of the object: application, integration, limit, plan, review, roster, rotation, service, silence, team, template or user."`
 }
 
 func (c kindArgument) resource() (operation.Resource, error) {

@@ -26,10 +26,8 @@ type Plan struct {
 	Delete planDelete `cmd:"" help:"Delete a plan that is not in use. Its versions are kept as history."`
 }
 
-func (t target) String() string { return t.Role + ":" + t.Name }
-
-// paged names the target of a notification, or the target that the incident brings.
-func paged(n catalog.Notification) string {
+// targetText names the target of a notification, or the target that the incident brings.
+func targetText(n catalog.Notification) string {
 	switch {
 	case n.Target != nil:
 		return n.Target.Role + ":" + n.Target.Name
@@ -72,7 +70,7 @@ func (c planShow) Run(ctx context.Context, e remote.Env) error {
 	}
 	fmt.Fprintf(e.Out, "plan: %s\nversion: %d, saved %s by %s\nactive: %t\nteam: %s\ndescription: %s\n", p.Name, p.ID,
 		text.Moment(p.CreatedAt), p.Creator, p.Active, p.Team,
-		text.Tabless.Replace(p.Description))
+		text.SingleLine.Replace(p.Description))
 	if p.Paused {
 		fmt.Fprintln(e.Out, "paused: true")
 	}
@@ -83,7 +81,7 @@ func (c planShow) Run(ctx context.Context, e remote.Env) error {
 	_ = text.Row(w, "STEP", "WHO", "PRIORITY", "TEMPLATE", "WAIT", "REPEAT", "OPTIONAL") // Flush returns the error
 	for i, step := range p.Steps {
 		for _, d := range step {
-			_ = text.Row(w, fmt.Sprint(i+1), paged(d), string(d.Priority), string(d.Template),
+			_ = text.Row(w, fmt.Sprint(i+1), targetText(d), string(d.Priority), string(d.Template),
 				(time.Duration(d.WaitSeconds) * time.Second).String(), fmt.Sprint(d.Repeat), fmt.Sprint(d.Optional))
 		}
 	}
@@ -102,8 +100,8 @@ type planSet struct {
 	Fallback               *string         `help:"Target that is paged when no recipient of a step can be reached, and when the plan ends without an acknowledgement; empty = none." placeholder:"ROLE:NAME"`
 }
 
-// over returns settings with those that the flags give.
-func (c planSet) over(p escalation.SettingsPatch) escalation.SettingsPatch {
+// applyTo returns the settings with the values of the flags. A setting without a flag stays.
+func (c planSet) applyTo(p escalation.SettingsPatch) escalation.SettingsPatch {
 	for to, d := range map[**int64]*time.Duration{&p.DelaySeconds: c.Delay, &p.RepageAfterSeconds: c.RepageAfter, &p.AcknowledgementTimeoutSeconds: c.AcknowledgementTimeout} {
 		if d != nil {
 			seconds := int64(math.Ceil(d.Seconds()))
@@ -128,22 +126,21 @@ func (c planSet) over(p escalation.SettingsPatch) escalation.SettingsPatch {
 	return p
 }
 
-// Run changes a plan.
+// Run changes a plan. The settings and the fallback are changed by separate requests: if the second one fails, the
+// settings stay changed.
 func (c planSet) Run(ctx context.Context, e remote.Env) error {
-	given := !c.over(escalation.SettingsPatch{}).Empty()
-	if !given && c.Fallback == nil {
+	settingsGiven := !c.applyTo(escalation.SettingsPatch{}).Empty()
+	if !settingsGiven && c.Fallback == nil {
 		return remote.Usagef("nothing to change: give at least one flag")
 	}
 	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
-	if given {
-		settings, err := client.Call(ctx, api, catalog.SettingsOfPlan, c.one())
-		if err == nil {
-			_, err = client.Call(ctx, api, catalog.ChangeSettings,
-				catalog.ChangedSettings{OnePlan: c.one(), Body: c.over(settings)})
-		}
+	if settingsGiven {
+		var settings escalation.SettingsPatch
+		err := api.Edit(ctx, operation.Path(catalog.SettingsOfPlan.Path, c.Name), &settings,
+			func() (any, error) { return c.applyTo(settings), nil })
 		if err != nil {
 			return err
 		}

@@ -12,22 +12,22 @@ import (
 
 // Integration is an integration of an answer.
 type Integration struct {
-	Name            string            `json:"name"`
-	Type            string            `json:"type"`
-	Application     string            `json:"application"`
-	Address         string            `json:"address"`
-	DefaultPlan     string            `json:"default_plan"`
-	DefaultSeverity string            `json:"default_severity"`
-	Rules           []integrationRule `json:"rules"`
-	RatePerMinute   int               `json:"rate_per_minute"`
-	Enabled         bool              `json:"enabled"`
-	ResolveAfter    int64             `json:"resolve_after_seconds"`
-	CloseAfter      *int64            `json:"close_after_seconds"`
-	CreatedBy       string            `json:"created_by"`
-	CreatedAt       time.Time         `json:"created_at"`
-	Tokens          []integrationKey  `json:"tokens"`
-	Secrets         []integrationKey  `json:"secrets"`
-	Token           string            `json:"token"`
+	Name            string           `json:"name"`
+	Type            string           `json:"type"`
+	Application     string           `json:"application"`
+	Address         string           `json:"address"`
+	DefaultPlan     string           `json:"default_plan"`
+	DefaultSeverity string           `json:"default_severity"`
+	Rules           []intake.Rule    `json:"rules"`
+	RatePerMinute   int              `json:"rate_per_minute"`
+	Enabled         bool             `json:"enabled"`
+	ResolveAfter    int64            `json:"resolve_after_seconds"`
+	CloseAfter      *int64           `json:"close_after_seconds"`
+	CreatedBy       string           `json:"created_by"`
+	CreatedAt       time.Time        `json:"created_at"`
+	Tokens          []integrationKey `json:"tokens"`
+	Secrets         []integrationKey `json:"secrets"`
+	Token           string           `json:"token"`
 	Activity        struct {
 		Accepted          int64     `json:"accepted"`
 		Refused           int64     `json:"refused"`
@@ -46,33 +46,16 @@ type integrationKey struct {
 	LastUsedAt time.Time `json:"last_used_at"`
 }
 
-// integrationTarget is whom a rule gives to a dynamic step.
-type integrationTarget struct{ Role, Name string }
-
-type integrationRule struct {
-	Match      string              `json:"match"`
-	Plan       string              `json:"plan"`
-	RecordOnly bool                `json:"record_only"`
-	Targets    []integrationTarget `json:"targets"`
-	Times      []any               `json:"times"`
-}
-
-// String describes the rule.
-func (r integrationRule) String() string {
-	text, to := r.Match, "plan "+r.Plan
-	if text == "" {
-		text = "every event"
-	}
-	if len(r.Times) > 0 {
-		text += ", at its times"
-	}
+// integrationRule describes a rule.
+func integrationRule(r intake.Rule) string {
+	to := "plan " + r.Plan
 	if r.RecordOnly {
 		to = "record only"
 	}
 	for _, t := range r.Targets {
-		to += ", target " + t.Role + " " + t.Name
+		to += ", target " + t.String()
 	}
-	return text + " -> " + to
+	return r.String() + " -> " + to
 }
 
 // Payload is a stored delivery of an answer.
@@ -103,7 +86,7 @@ func (i Integration) Write(w io.Writer) {
 		fmt.Fprintf(w, "close after: %s\n", Seconds(*after))
 	}
 	for k, r := range i.Rules {
-		fmt.Fprintf(w, "rule %d: %s\n", k+1, r)
+		fmt.Fprintf(w, "rule %d: %s\n", k+1, integrationRule(r))
 	}
 	for k, t := range i.Tokens {
 		fmt.Fprintf(w, "token %d: created %s, last used %s\n", k+1, Moment(t.CreatedAt), Moment(t.LastUsedAt))
@@ -122,12 +105,14 @@ func (i Integration) Write(w io.Writer) {
 
 // Route is the choice of a plan of an answer.
 type Route struct {
-	Plan       string              `json:"plan"`
-	PlanOf     string              `json:"plan_of"`
-	Targets    []integrationTarget `json:"targets"`
-	RecordOnly bool                `json:"record_only"`
-	Reason     string              `json:"reason"`
-	Refusal    string              `json:"refusal"`
+	Plan       string          `json:"plan"`
+	PlanOf     string          `json:"plan_of"`
+	Targets    []intake.Target `json:"targets"`
+	RecordOnly bool            `json:"record_only"`
+	Reason     string          `json:"reason"`
+	HeldBack   string          `json:"held_back"`
+	Group      string          `json:"group"`
+	Refusal    string          `json:"refusal"`
 }
 
 // Write writes which plan is used, and why.
@@ -143,6 +128,12 @@ func (r Route) Write(w io.Writer) {
 		for _, t := range r.Targets {
 			fmt.Fprintf(w, "target: %s %s\n", t.Role, t.Name)
 		}
+	}
+	if r.Group != "" {
+		fmt.Fprintln(w, "group: "+r.Group)
+	}
+	if r.HeldBack != "" {
+		fmt.Fprintln(w, "held back now: "+r.HeldBack)
 	}
 }
 

@@ -17,8 +17,8 @@ const clock = "Mon 2006-01-02 15:04:05 -07:00"
 // At formats an instant in a time zone.
 func At(at time.Time, z *time.Location) string { return at.In(z).Format(clock) }
 
-// Tabless removes tabs and newlines from a cell of a table.
-var Tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+// SingleLine replaces tabs and line breaks with spaces.
+var SingleLine = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
 // Short shortens a text that others wrote, such as the title of an alert, for a cell of a table.
 func Short(s string) string { return humanize.Shorten(s, 100) }
@@ -26,7 +26,7 @@ func Short(s string) string { return humanize.Shorten(s, 100) }
 // Row prints cells with tabs between them.
 func Row(w io.Writer, cells ...string) error {
 	for i := range cells {
-		cells[i] = Tabless.Replace(cells[i])
+		cells[i] = SingleLine.Replace(cells[i])
 	}
 	_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
 	return err
@@ -62,8 +62,8 @@ func Simulation(out io.Writer, r simulation.Report, z *time.Location) error {
 		} else if p.Repeat > 0 {
 			step += fmt.Sprintf(" (repeat %d)", p.Repeat)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+Seconds(p.After), At(p.At, z), step, Tabless.Replace(p.Target),
-			modeText(p, z), Tabless.Replace(ruleText(p)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+Seconds(p.After), At(p.At, z), step, SingleLine.Replace(p.Target),
+			modeText(p, z), SingleLine.Replace(ruleText(p)))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
+	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/program/operator"
@@ -124,16 +127,16 @@ func seedIntegrations(ctx context.Context, s *operator.Senders) error {
 	if err != nil || len(there) > 0 {
 		return err
 	}
-	for _, kind := range operator.Types() {
+	for _, kind := range sources.Types() {
 		name := "demo-" + kind
 		_, err := s.Add(ctx, operator.NewIntegration{Application: Application, Token: name,
-			Content: operator.Content{Name: name, Type: kind, DefaultPlan: Plan, Enabled: true}})
+			Content: intake.Content{Name: name, Type: kind, DefaultPlan: Plan, Enabled: true}})
 		if err != nil {
 			return fmt.Errorf("integration %s: %w", name, err)
 		}
 	}
 	// It waits for its first ping.
-	err = s.AddHeartbeat(ctx, "demo-heartbeat", operator.Heartbeat{Name: operator.DefaultHeartbeat, Every: time.Minute,
+	err = s.AddHeartbeat(ctx, "demo-heartbeat", heartbeats.Content{Name: heartbeats.DefaultName, Every: time.Minute,
 		Grace:       10 * time.Second,
 		Description: "Ping it once a minute, then stop."}, "")
 	if err != nil {

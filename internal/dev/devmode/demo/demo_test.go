@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/program/operator"
 )
@@ -23,7 +24,7 @@ func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	require.NoError(t, Seed(t.Context(), o, s), "seeding again changes nothing")
 	there, err := s.List(t.Context())
 	require.NoError(t, err)
-	require.Len(t, there, len(operator.Types()))
+	require.Len(t, there, len(sources.Types()))
 
 	_, err = db.Pool().Exec(t.Context(), `update bucket_leases set owner = 'me', epoch = 1`)
 	require.NoError(t, err)

@@ -103,6 +103,9 @@ select coalesce(
     (select o.id from incidents o
         where o.application_id = $1 and o.plan_key = chr(31) || $2::bigint
           and o.dedup_key = $3::text and not o.resolved limit 1),
+    (select o.id from grouped_events g join incidents o on o.id = g.incident_id
+        where g.integration_id = $2::bigint and g.dedup_key = $3::text
+          and o.application_id = $1 and not o.resolved and o.closed_at is null),
     (select r.id
         from (select n.id, n.dedup_key from incidents n where n.integration_id = $2::bigint order by n.id desc limit 1000) r
         where r.dedup_key = $3::text order by r.id desc limit 1), 0)::bigint

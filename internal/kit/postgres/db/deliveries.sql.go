@@ -97,15 +97,16 @@ func (q *Queries) Facts(ctx context.Context, incidentID incidents.ID) (json.RawM
 
 const findByKeys = `-- name: FindByKeys :many
 
-select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
-    coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
+select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, coalesce(o.dedup_facts, 'null')::jsonb as dedup_facts, coalesce(o.severity, '')::text as severity,
+    coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched,
+    coalesce(o.grouped, false)::boolean as grouped, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds,
     (e.dedup_key is not null)::boolean as early, coalesce(e.fingerprints, '{}')::text[] as early_fingerprints,
     coalesce(e.starts_ats, '{}')::timestamptz[] as early_starts, coalesce(e.repeated, false)::boolean as early_repeated,
     coalesce(e.incident_id, 0)::bigint as early_incident, coalesce(e.resolved_at, 'epoch')::timestamptz as early_at,
     coalesce(extract(epoch from statement_timestamp() - e.resolved_at), 0)::float8 as early_seconds
 from (
-    select k.ord, k.application_id, k.dedup_key,
+    select k.ord, k.application_id, k.dedup_key, k.integration_id,
         coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(k.opener, ''), '')) as plan_key
     from (
         select unnest($1::int[]) as ord,
@@ -118,15 +119,23 @@ from (
     left join plans p on p.id = k.plan_id
 ) u
 left join lateral (
-    select i.id, c.dedup_facts, c.severity,
+    select i.id, case when k.grouped then k.facts else c.dedup_facts end as dedup_facts, c.severity, k.grouped,
         coalesce(i.delivered_at, i.created_at) < statement_timestamp() - interval '1 minute' as untouched,
         not i.active and i.owner_id is null and i.source_acknowledged is null and v.repage_after > 0
             and i.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after) as repage
-    from incidents i
+    from (
+        select i.id, false as grouped, null::jsonb as facts from incidents i
+        where i.application_id = u.application_id and i.plan_key = u.plan_key and i.dedup_key = u.dedup_key and not i.resolved
+        union all
+        select i.id, true, e.facts from grouped_events e
+        join incidents i on i.id = e.incident_id
+        where e.integration_id = u.integration_id and e.dedup_key = u.dedup_key and i.application_id = u.application_id
+          and not i.resolved and i.closed_at is null
+        limit 1
+    ) k
+    join incidents i on i.id = k.id
     join plans v on v.id = i.plan_id
     left join incident_contexts c on c.incident_id = i.id
-    where i.application_id = u.application_id and i.plan_key = u.plan_key and i.dedup_key = u.dedup_key and not i.resolved
-    limit 1
 ) o on true
 left join lateral (
     select r.incident_id, r.resolved_at
@@ -159,6 +168,7 @@ type FindByKeysRow struct {
 	Severity          string
 	Repage            bool
 	Untouched         bool
+	Grouped           bool
 	ResolvedID        int64
 	ResolvedSeconds   float64
 	Early             bool
@@ -195,6 +205,7 @@ func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindB
 			&i.Severity,
 			&i.Repage,
 			&i.Untouched,
+			&i.Grouped,
 			&i.ResolvedID,
 			&i.ResolvedSeconds,
 			&i.Early,
@@ -283,6 +294,20 @@ func (q *Queries) ForgetRestarts(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const heldEventsOfGroup = `-- name: HeldEventsOfGroup :one
+select t.fingerprints from incident_timers t
+where t.incident_id = $1 and t.reason = 'late firing'
+  and exists (select from grouped_events e where e.incident_id = t.incident_id)
+`
+
+// The late events that wait for the timer of an incident of several events; no row = none does.
+func (q *Queries) HeldEventsOfGroup(ctx context.Context, incidentID incidents.ID) ([]string, error) {
+	row := q.db.QueryRow(ctx, heldEventsOfGroup, incidentID)
+	var fingerprints []string
+	err := row.Scan(&fingerprints)
+	return fingerprints, err
+}
+
 const holdOnIncident = `-- name: HoldOnIncident :execrows
 update early_resolves e set incident_id = i.id
 from incidents i
@@ -357,7 +382,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener, p.repage_after, p.settings
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener, p.name as plan, p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -366,6 +391,7 @@ for no key update of i
 
 type LockForDeliveryRow struct {
 	Incident    Incident
+	Plan        string
 	RepageAfter int
 	Settings    json.RawMessage
 }
@@ -401,10 +427,46 @@ func (q *Queries) LockForDelivery(ctx context.Context, id incidents.ID) (LockFor
 		&i.Incident.DeliveredAt,
 		&i.Incident.SilenceID,
 		&i.Incident.Opener,
+		&i.Plan,
 		&i.RepageAfter,
 		&i.Settings,
 	)
 	return i, err
+}
+
+const movedEvents = `-- name: MovedEvents :many
+select e.dedup_key
+from grouped_events e
+join incidents o on o.id = e.incident_id
+where e.integration_id = $1::bigint and e.dedup_key = any($2::text[])
+  and o.id <> $3 and not o.resolved and o.closed_at is null
+`
+
+type MovedEventsParams struct {
+	IntegrationID int64
+	Fingerprints  []string
+	IncidentID    incidents.ID
+}
+
+// Those of the late events of an incident that have another open incident.
+func (q *Queries) MovedEvents(ctx context.Context, arg MovedEventsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, movedEvents, arg.IntegrationID, arg.Fingerprints, arg.IncidentID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var dedup_key string
+		if err := rows.Scan(&dedup_key); err != nil {
+			return nil, err
+		}
+		items = append(items, dedup_key)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const noteDeliveries = `-- name: NoteDeliveries :exec
@@ -420,7 +482,7 @@ with delivered as (
     from locked l
     join delivered d on d.id = l.id
     join incident_contexts c on c.incident_id = l.id and c.dedup_facts = nullif(d.facts, '')::jsonb
-    where l.integration_id is not null
+    where l.integration_id is not null and not exists (select from grouped_events e where e.incident_id = l.id)
     group by l.integration_id
 ), rarer as materialized (
     select g.id, t.gap from integrations g join longest t on t.integration_id = g.id where g.repeat_seconds < t.gap
@@ -441,20 +503,48 @@ func (q *Queries) NoteDeliveries(ctx context.Context, arg NoteDeliveriesParams) 
 	return err
 }
 
+const noteDelivery = `-- name: NoteDelivery :exec
+update incidents set delivered_at = clock_timestamp() where id = $1
+`
+
+func (q *Queries) NoteDelivery(ctx context.Context, id incidents.ID) error {
+	_, err := q.db.Exec(ctx, noteDelivery, id)
+	return err
+}
+
 const noteResolvedGroup = `-- name: NoteResolvedGroup :exec
 with source as (
     update integrations g set resolves = true
     from incidents i where i.id = $1 and g.id = i.integration_id and not g.resolves
 )
 insert into resolved_groups (application_id, plan_key, dedup_key, incident_id)
-select i.application_id, i.plan_key, i.dedup_key, i.id from incidents i where i.id = $1 and i.dedup_key is not null
+select i.application_id, i.plan_key, k.dedup_key, i.id
+from incidents i
+cross join lateral (
+    select i.dedup_key where i.dedup_key is not null
+    union
+    select e.dedup_key from grouped_events e where e.incident_id = i.id
+) k
+where i.id = $1
+order by k.dedup_key
 on conflict (application_id, plan_key, dedup_key) do update
 set incident_id = excluded.incident_id, resolved_at = excluded.resolved_at
 `
 
-// Notes that a delivery resolved an incident, and that its source resolves.
+// Notes for the key of an incident, and for those of its events, that a delivery resolved it, and that its source resolves.
 func (q *Queries) NoteResolvedGroup(ctx context.Context, id incidents.ID) error {
 	_, err := q.db.Exec(ctx, noteResolvedGroup, id)
+	return err
+}
+
+const noteSourceResolves = `-- name: NoteSourceResolves :exec
+update integrations g set resolves = true
+from incidents i where i.id = $1 and g.id = i.integration_id and not g.resolves
+`
+
+// Notes that the source of an incident resolves what it reports.
+func (q *Queries) NoteSourceResolves(ctx context.Context, id incidents.ID) error {
+	_, err := q.db.Exec(ctx, noteSourceResolves, id)
 	return err
 }
 
@@ -633,11 +723,27 @@ func (q *Queries) SetFacts(ctx context.Context, arg SetFactsParams) (int64, erro
 	return result.RowsAffected(), nil
 }
 
+const setHeldEventsOfGroup = `-- name: SetHeldEventsOfGroup :exec
+update incident_timers set fingerprints = $1::text[] where incident_id = $2
+`
+
+type SetHeldEventsOfGroupParams struct {
+	Fingerprints []string
+	IncidentID   incidents.ID
+}
+
+func (q *Queries) SetHeldEventsOfGroup(ctx context.Context, arg SetHeldEventsOfGroupParams) error {
+	_, err := q.db.Exec(ctx, setHeldEventsOfGroup, arg.Fingerprints, arg.IncidentID)
+	return err
+}
+
 const setTimer = `-- name: SetTimer :execrows
-insert into incident_timers (incident_id, due_at, reason, fingerprints)
+insert into incident_timers as t (incident_id, due_at, reason, fingerprints)
 values ($1, statement_timestamp() + make_interval(secs => $2::float8), $3,
     $4::text[])
-on conflict (incident_id) do nothing
+on conflict (incident_id) do update
+set fingerprints = t.fingerprints || excluded.fingerprints
+where t.reason = 'late firing' and excluded.reason = 'late firing' and not t.fingerprints @> excluded.fingerprints
 `
 
 type SetTimerParams struct {

@@ -1,2 +1,2 @@
-// Package db has the statements of internal/kit/postgres/query. sqlc generates it. Only internal/kit/postgres and the rooms pg of wings import it.
+// Package db has the statements of internal/kit/postgres/query. sqlc generates it. Only internal/kit/postgres and the packages named pg import it.
 package db

@@ -54,6 +54,38 @@ func (q *Queries) AddEntries(ctx context.Context, arg AddEntriesParams) error {
 	return err
 }
 
+const alertCounts = `-- name: AlertCounts :many
+select a.incident_id, count(*) as known, count(*) filter (where a.status = 'firing') as firing
+from incident_alerts a where a.incident_id = any($1::bigint[]) group by a.incident_id
+`
+
+type AlertCountsRow struct {
+	IncidentID incidents.ID
+	Known      int64
+	Firing     int64
+}
+
+// How many alerts incidents have. Incidents without alerts are left out.
+func (q *Queries) AlertCounts(ctx context.Context, ids []int64) ([]AlertCountsRow, error) {
+	rows, err := q.db.Query(ctx, alertCounts, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AlertCountsRow{}
+	for rows.Next() {
+		var i AlertCountsRow
+		if err := rows.Scan(&i.IncidentID, &i.Known, &i.Firing); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const alertsOf = `-- name: AlertsOf :many
 select fingerprint, status, starts_at, ends_at, changed_at, labels, annotations
 from incident_alerts
@@ -441,6 +473,29 @@ func (q *Queries) LockWithoutNews(ctx context.Context, arg LockWithoutNewsParams
 	return items, nil
 }
 
+const openCounts = `-- name: OpenCounts :one
+select (select count(*) from (select from incidents where not resolved and closed_at is null limit $1) a)::int as everyone,
+    (select count(*) from (select from incidents where owner_id = $2::bigint and not resolved and closed_at is null limit $1) m)::int as mine
+`
+
+type OpenCountsParams struct {
+	Most  int
+	Owner int64
+}
+
+type OpenCountsRow struct {
+	Everyone int
+	Mine     int
+}
+
+// The counts of the navigation of every page.
+func (q *Queries) OpenCounts(ctx context.Context, arg OpenCountsParams) (OpenCountsRow, error) {
+	row := q.db.QueryRow(ctx, openCounts, arg.Most, arg.Owner)
+	var i OpenCountsRow
+	err := row.Scan(&i.Everyone, &i.Mine)
+	return i, err
+}
+
 const openIncidentOfPlan = `-- name: OpenIncidentOfPlan :one
 select i.id from incidents i
 where i.application_id = $1 and i.plan_key = lower(rtrim($2::text))
@@ -655,91 +710,30 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 	return items, nil
 }
 
-const outlooks = `-- name: Outlooks :many
-select i.id, i.active, i.due_at, i.current_step, alerts.known, alerts.firing,
-    coalesce(w.target, '')::text as waiting_target, coalesce(w.mode, '')::text as waiting_mode, coalesce(w.available_at, i.created_at)::timestamptz as waiting_at,
-    following.step::int as next_step, following.roles::text[] as roles, following.names::text[] as names, following.mode::text as mode
-from incidents i
-cross join lateral (
-    select count(*) as known, count(*) filter (where a.status = 'firing') as firing from incident_alerts a where a.incident_id = i.id
-) alerts
-left join lateral (
-    select m.target, m.mode, m.available_at from messages m
-    where i.active and m.incident_id = i.id and m.settled_at is null
-    order by m.available_at, m.id limit 1
-) w on true
-cross join lateral (
-    select coalesce(min(n.step), 0) as step, coalesce(array_agg(n.role order by n.position) filter (where n.role is not null), '{}') as roles,
-        coalesce(array_agg(coalesce(t.name, '') order by n.position) filter (where n.role is not null), '{}') as names,
-        coalesce((array_agg(coalesce(uc.mode, '') order by n.position) filter (where n.role is not null))[1], '') as mode
-    from plan_notifications n
-    join priorities p on p.name = n.priority
-    left join named_targets t on t.target_id = n.target_id
-    left join users u on u.target_id = n.target_id and n.role = 'user'
-    left join user_application_modes ua on ua.user_id = u.id and ua.application_id = i.application_id and ua.priority = n.priority
-    left join application_default_modes ad on ad.application_id = i.application_id and ad.priority = n.priority
-    left join user_modes um on um.user_id = u.id and um.priority = n.priority
-    left join user_contacts uc on uc.user_id = u.id and uc.mode = coalesce(ua.mode, ad.mode, um.mode, p.default_mode)
-    where i.active and n.plan_id = i.plan_id and n.step = i.current_step + case when exists (
-        select from plan_notifications c
-        where c.plan_id = i.plan_id and c.step = i.current_step
-          and coalesce((i.progress -> 'n' -> c.position::int ->> 'm')::int, 0) between 1 and c.repeat
-          and i.progress -> 'n' -> c.position::int ->> 's' is null
-    ) then 0 else 1 end
-) following
-where i.id = any($1::bigint[])
+const ownedByTeam = `-- name: OwnedByTeam :one
+with team as (select t.id from teams t where lower(t.name) = lower($2::text) and not $1::boolean)
+select array(select a.id from applications a where a.team_id in (select id from team) or a.team_id is null and $1::boolean)::bigint[] as applications,
+    array(
+        select p.id from plan_owners o join plans p on lower(p.name) = o.name_key where o.team_id in (select id from team)
+    )::bigint[] as plans
 `
 
-type OutlooksRow struct {
-	ID            incidents.ID
-	Active        bool
-	DueAt         *time.Time
-	CurrentStep   int
-	Known         int64
-	Firing        int64
-	WaitingTarget string
-	WaitingMode   string
-	WaitingAt     time.Time
-	NextStep      int
-	Roles         []string
-	Names         []string
-	Mode          string
+type OwnedByTeamParams struct {
+	None bool
+	Team string
 }
 
-// What lists show besides the rows of incidents: alerts, the message that waits, and whom the plan pages next. The mode of a person is the one
-// that users.ModeFor finds, if the person has a contact for it: for the application, the application's default, the person's own, that of the priority.
-func (q *Queries) Outlooks(ctx context.Context, ids []int64) ([]OutlooksRow, error) {
-	rows, err := q.db.Query(ctx, outlooks, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []OutlooksRow{}
-	for rows.Next() {
-		var i OutlooksRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Active,
-			&i.DueAt,
-			&i.CurrentStep,
-			&i.Known,
-			&i.Firing,
-			&i.WaitingTarget,
-			&i.WaitingMode,
-			&i.WaitingAt,
-			&i.NextStep,
-			&i.Roles,
-			&i.Names,
-			&i.Mode,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+type OwnedByTeamRow struct {
+	Applications []int64
+	Plans        []int64
+}
+
+// The applications and plans that a team owns. If none is true: the applications that no team owns, and no plans.
+func (q *Queries) OwnedByTeam(ctx context.Context, arg OwnedByTeamParams) (OwnedByTeamRow, error) {
+	row := q.db.QueryRow(ctx, ownedByTeam, arg.None, arg.Team)
+	var i OwnedByTeamRow
+	err := row.Scan(&i.Applications, &i.Plans)
+	return i, err
 }
 
 const setAcknowledgementTimers = `-- name: SetAcknowledgementTimers :exec

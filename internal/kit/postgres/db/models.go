@@ -71,6 +71,16 @@ type Incident struct {
 	Opener    *string
 }
 
+type IncidentUpdate struct {
+	ID         int64
+	IncidentID incidents.ID
+	State      string
+	Body       string
+	Author     string
+	Recipients int
+	CreatedAt  time.Time
+}
+
 type Invitation struct {
 	ID            int64
 	Name          string

@@ -87,14 +87,14 @@ with input as (
     select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare, shown_to from input
 ), made as (
     insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
-                          template, mode_changed, expires_at)
+                          template, mode_changed, expires_at, purpose)
     select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
            nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
-           clock_timestamp() + make_interval(secs => i.lifetime)
+           clock_timestamp() + make_interval(secs => i.lifetime), coalesce(nullif(m.purpose, ''), 'primary')
     from (select unnest($14::int[]) as turn, unnest($15::int[]) as owner_place, unnest($16::text[]) as recipient,
                  unnest($17::bigint[]) as user_id, unnest($18::text[]) as target,
                  unnest($19::text[]) as mode, unnest($20::text[]) as literal,
-                 unnest($21::bool[]) as mode_changed) m
+                 unnest($21::bool[]) as mode_changed, unnest($22::text[]) as purpose) m
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing
@@ -102,8 +102,8 @@ with input as (
 ), changed as (
     insert into message_changes (message_id, change_type, old, new, description)
     select made.id, 'mode-change', c.old, c.new, c.description
-    from (select unnest($22::int[]) as place, unnest($23::text[]) as recipient, unnest($24::text[]) as old,
-                 unnest($25::text[]) as new, unnest($26::text[]) as description) c
+    from (select unnest($23::int[]) as place, unnest($24::text[]) as recipient, unnest($25::text[]) as old,
+                 unnest($26::text[]) as new, unnest($27::text[]) as description) c
     join input i on i.place = c.place
     join made on made.request_id = i.id and made.recipient = c.recipient
 )
@@ -132,6 +132,7 @@ type InsertNotificationsParams struct {
 	Modes              []string
 	Literals           []string
 	ModeChanges        []bool
+	Purposes           []string
 	ChangePlaces       []int
 	ChangeRecipients   []string
 	ChangeOlds         []string
@@ -170,6 +171,7 @@ func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificatio
 		arg.Modes,
 		arg.Literals,
 		arg.ModeChanges,
+		arg.Purposes,
 		arg.ChangePlaces,
 		arg.ChangeRecipients,
 		arg.ChangeOlds,

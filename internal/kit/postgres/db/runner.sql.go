@@ -339,17 +339,17 @@ func (q *Queries) DynamicTargets(ctx context.Context, incidentIds []int64) ([]Dy
 	return items, nil
 }
 
-const incidentAhead = `-- name: IncidentAhead :one
+const incidentsAhead = `-- name: IncidentsAhead :many
 select clock_timestamp()::timestamptz as read_at, i.id::bigint as id, i.bucket, i.plan_id, i.application_id, i.created_at,
     coalesce(i.due_at, clock_timestamp())::timestamptz as due_at, i.active, i.version, i.reopen_count, i.current_step, i.step_at,
     i.progress, p.paused as plan_paused, a.paused as application_paused
 from incidents i
 join plans p on p.id = i.plan_id
 join applications a on a.id = i.application_id
-where i.id = $1
+where i.id = any($1::bigint[])
 `
 
-type IncidentAheadRow struct {
+type IncidentsAheadRow struct {
 	ReadAt            time.Time
 	ID                int64
 	Bucket            int
@@ -367,28 +367,41 @@ type IncidentAheadRow struct {
 	ApplicationPaused bool
 }
 
-// An incident as DueIncidents would return it, whether or not it is due.
-func (q *Queries) IncidentAhead(ctx context.Context, id incidents.ID) (IncidentAheadRow, error) {
-	row := q.db.QueryRow(ctx, incidentAhead, id)
-	var i IncidentAheadRow
-	err := row.Scan(
-		&i.ReadAt,
-		&i.ID,
-		&i.Bucket,
-		&i.PlanID,
-		&i.ApplicationID,
-		&i.CreatedAt,
-		&i.DueAt,
-		&i.Active,
-		&i.Version,
-		&i.ReopenCount,
-		&i.CurrentStep,
-		&i.StepAt,
-		&i.Progress,
-		&i.PlanPaused,
-		&i.ApplicationPaused,
-	)
-	return i, err
+// Incidents as DueIncidents would return them, whether or not they are due.
+func (q *Queries) IncidentsAhead(ctx context.Context, ids []int64) ([]IncidentsAheadRow, error) {
+	rows, err := q.db.Query(ctx, incidentsAhead, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IncidentsAheadRow{}
+	for rows.Next() {
+		var i IncidentsAheadRow
+		if err := rows.Scan(
+			&i.ReadAt,
+			&i.ID,
+			&i.Bucket,
+			&i.PlanID,
+			&i.ApplicationID,
+			&i.CreatedAt,
+			&i.DueAt,
+			&i.Active,
+			&i.Version,
+			&i.ReopenCount,
+			&i.CurrentStep,
+			&i.StepAt,
+			&i.Progress,
+			&i.PlanPaused,
+			&i.ApplicationPaused,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lockIncidents = `-- name: LockIncidents :many

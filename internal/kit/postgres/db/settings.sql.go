@@ -509,23 +509,6 @@ func (q *Queries) SetReprioritisation(ctx context.Context, arg SetReprioritisati
 	return err
 }
 
-const setTimeZone = `-- name: SetTimeZone :execrows
-update users set time_zone = $1, time_zone_given = true where id = $2
-`
-
-type SetTimeZoneParams struct {
-	TimeZone string
-	ID       users.ID
-}
-
-func (q *Queries) SetTimeZone(ctx context.Context, arg SetTimeZoneParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setTimeZone, arg.TimeZone, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const setUserApplicationMode = `-- name: SetUserApplicationMode :exec
 insert into user_application_modes (user_id, application_id, priority, mode) values ($1, $2, $3, $4)
 on conflict (user_id, application_id, priority) do update set mode = excluded.mode

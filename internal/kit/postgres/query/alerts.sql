@@ -6,6 +6,9 @@ select coalesce(
     (select o.id from incidents o
         where o.application_id = sqlc.arg(application_id) and o.plan_key = chr(31) || sqlc.arg(integration_id)::bigint
           and o.dedup_key = sqlc.arg(dedup_key)::text and not o.resolved limit 1),
+    (select o.id from grouped_events g join incidents o on o.id = g.incident_id
+        where g.integration_id = sqlc.arg(integration_id)::bigint and g.dedup_key = sqlc.arg(dedup_key)::text
+          and o.application_id = sqlc.arg(application_id) and not o.resolved and o.closed_at is null),
     (select r.id
         from (select n.id, n.dedup_key from incidents n where n.integration_id = sqlc.arg(integration_id)::bigint order by n.id desc limit 1000) r
         where r.dedup_key = sqlc.arg(dedup_key)::text order by r.id desc limit 1), 0)::bigint;

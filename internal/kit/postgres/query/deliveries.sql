@@ -2,15 +2,16 @@
 
 -- The open incident of each key, or else the one that a delivery resolved last. The limits make PostgreSQL look up each key by index.
 -- name: FindByKeys :many
-select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
-    coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
+select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, coalesce(o.dedup_facts, 'null')::jsonb as dedup_facts, coalesce(o.severity, '')::text as severity,
+    coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched,
+    coalesce(o.grouped, false)::boolean as grouped, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds,
     (e.dedup_key is not null)::boolean as early, coalesce(e.fingerprints, '{}')::text[] as early_fingerprints,
     coalesce(e.starts_ats, '{}')::timestamptz[] as early_starts, coalesce(e.repeated, false)::boolean as early_repeated,
     coalesce(e.incident_id, 0)::bigint as early_incident, coalesce(e.resolved_at, 'epoch')::timestamptz as early_at,
     coalesce(extract(epoch from statement_timestamp() - e.resolved_at), 0)::float8 as early_seconds
 from (
-    select k.ord, k.application_id, k.dedup_key,
+    select k.ord, k.application_id, k.dedup_key, k.integration_id,
         coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(k.opener, ''), '')) as plan_key
     from (
         select unnest(sqlc.arg(ords)::int[]) as ord,
@@ -23,15 +24,23 @@ from (
     left join plans p on p.id = k.plan_id
 ) u
 left join lateral (
-    select i.id, c.dedup_facts, c.severity,
+    select i.id, case when k.grouped then k.facts else c.dedup_facts end as dedup_facts, c.severity, k.grouped,
         coalesce(i.delivered_at, i.created_at) < statement_timestamp() - interval '1 minute' as untouched,
         not i.active and i.owner_id is null and i.source_acknowledged is null and v.repage_after > 0
             and i.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after) as repage
-    from incidents i
+    from (
+        select i.id, false as grouped, null::jsonb as facts from incidents i
+        where i.application_id = u.application_id and i.plan_key = u.plan_key and i.dedup_key = u.dedup_key and not i.resolved
+        union all
+        select i.id, true, e.facts from grouped_events e
+        join incidents i on i.id = e.incident_id
+        where e.integration_id = u.integration_id and e.dedup_key = u.dedup_key and i.application_id = u.application_id
+          and not i.resolved and i.closed_at is null
+        limit 1
+    ) k
+    join incidents i on i.id = k.id
     join plans v on v.id = i.plan_id
     left join incident_contexts c on c.incident_id = i.id
-    where i.application_id = u.application_id and i.plan_key = u.plan_key and i.dedup_key = u.dedup_key and not i.resolved
-    limit 1
 ) o on true
 left join lateral (
     select r.incident_id, r.resolved_at
@@ -62,7 +71,7 @@ with delivered as (
     from locked l
     join delivered d on d.id = l.id
     join incident_contexts c on c.incident_id = l.id and c.dedup_facts = nullif(d.facts, '')::jsonb
-    where l.integration_id is not null
+    where l.integration_id is not null and not exists (select from grouped_events e where e.incident_id = l.id)
     group by l.integration_id
 ), rarer as materialized (
     select g.id, t.gap from integrations g join longest t on t.integration_id = g.id where g.repeat_seconds < t.gap
@@ -71,7 +80,7 @@ with delivered as (
 update integrations g set repeat_seconds = r.gap from rarer r where g.id = r.id;
 
 -- name: LockForDelivery :one
-select sqlc.embed(i), p.repage_after, p.settings
+select sqlc.embed(i), p.name as plan, p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = @id
@@ -123,14 +132,30 @@ update incident_contexts set dedup_facts = null where incident_id = @incident_id
 -- name: TouchIncident :exec
 update incidents set updated_at = clock_timestamp() where id = @id;
 
--- Notes that a delivery resolved an incident, and that its source resolves.
+-- name: NoteDelivery :exec
+update incidents set delivered_at = clock_timestamp() where id = @id;
+
+-- Notes that the source of an incident resolves what it reports.
+-- name: NoteSourceResolves :exec
+update integrations g set resolves = true
+from incidents i where i.id = @id and g.id = i.integration_id and not g.resolves;
+
+-- Notes for the key of an incident, and for those of its events, that a delivery resolved it, and that its source resolves.
 -- name: NoteResolvedGroup :exec
 with source as (
     update integrations g set resolves = true
     from incidents i where i.id = @id and g.id = i.integration_id and not g.resolves
 )
 insert into resolved_groups (application_id, plan_key, dedup_key, incident_id)
-select i.application_id, i.plan_key, i.dedup_key, i.id from incidents i where i.id = @id and i.dedup_key is not null
+select i.application_id, i.plan_key, k.dedup_key, i.id
+from incidents i
+cross join lateral (
+    select i.dedup_key where i.dedup_key is not null
+    union
+    select e.dedup_key from grouped_events e where e.incident_id = i.id
+) k
+where i.id = @id
+order by k.dedup_key
 on conflict (application_id, plan_key, dedup_key) do update
 set incident_id = excluded.incident_id, resolved_at = excluded.resolved_at;
 
@@ -197,10 +222,21 @@ with started as (
 insert into incident_restarts (incident_id) select id from started;
 
 -- name: SetTimer :execrows
-insert into incident_timers (incident_id, due_at, reason, fingerprints)
+insert into incident_timers as t (incident_id, due_at, reason, fingerprints)
 values (sqlc.arg(incident_id), statement_timestamp() + make_interval(secs => sqlc.arg(seconds)::float8), sqlc.arg(reason),
     sqlc.arg(fingerprints)::text[])
-on conflict (incident_id) do nothing;
+on conflict (incident_id) do update
+set fingerprints = t.fingerprints || excluded.fingerprints
+where t.reason = 'late firing' and excluded.reason = 'late firing' and not t.fingerprints @> excluded.fingerprints;
+
+-- The late events that wait for the timer of an incident of several events; no row = none does.
+-- name: HeldEventsOfGroup :one
+select t.fingerprints from incident_timers t
+where t.incident_id = sqlc.arg(incident_id) and t.reason = 'late firing'
+  and exists (select from grouped_events e where e.incident_id = t.incident_id);
+
+-- name: SetHeldEventsOfGroup :exec
+update incident_timers set fingerprints = sqlc.arg(fingerprints)::text[] where incident_id = sqlc.arg(incident_id);
 
 -- name: DropTimers :many
 delete from incident_timers where incident_id = any(sqlc.arg(ids)::bigint[]) returning incident_id, reason;
@@ -226,6 +262,14 @@ from incident_timers t
 join incidents i on i.id = t.incident_id
 where t.incident_id = any(sqlc.arg(ids)::bigint[]) and t.due_at <= coalesce(sqlc.narg(now)::timestamptz, statement_timestamp())
 order by t.incident_id;
+
+-- Those of the late events of an incident that have another open incident.
+-- name: MovedEvents :many
+select e.dedup_key
+from grouped_events e
+join incidents o on o.id = e.incident_id
+where e.integration_id = sqlc.arg(integration_id)::bigint and e.dedup_key = any(sqlc.arg(fingerprints)::text[])
+  and o.id <> sqlc.arg(incident_id) and not o.resolved and o.closed_at is null;
 
 -- name: FireAlerts :exec
 update incident_alerts set status = 'firing', changed_at = clock_timestamp()

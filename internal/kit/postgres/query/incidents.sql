@@ -256,41 +256,10 @@ join plans p on p.id = i.plan_id
 where i.id = any (sqlc.arg(ids)::bigint[]) and p.acknowledgement_timeout > 0 and i.owner_id is not null and not i.resolved
 on conflict (incident_id) do nothing;
 
--- What lists show besides the rows of incidents: alerts, the message that waits, and whom the plan pages next. The mode of a person is the one
--- that users.ModeFor finds, if the person has a contact for it: for the application, the application's default, the person's own, that of the priority.
--- name: Outlooks :many
-select i.id, i.active, i.due_at, i.current_step, alerts.known, alerts.firing,
-    coalesce(w.target, '')::text as waiting_target, coalesce(w.mode, '')::text as waiting_mode, coalesce(w.available_at, i.created_at)::timestamptz as waiting_at,
-    following.step::int as next_step, following.roles::text[] as roles, following.names::text[] as names, following.mode::text as mode
-from incidents i
-cross join lateral (
-    select count(*) as known, count(*) filter (where a.status = 'firing') as firing from incident_alerts a where a.incident_id = i.id
-) alerts
-left join lateral (
-    select m.target, m.mode, m.available_at from messages m
-    where i.active and m.incident_id = i.id and m.settled_at is null
-    order by m.available_at, m.id limit 1
-) w on true
-cross join lateral (
-    select coalesce(min(n.step), 0) as step, coalesce(array_agg(n.role order by n.position) filter (where n.role is not null), '{}') as roles,
-        coalesce(array_agg(coalesce(t.name, '') order by n.position) filter (where n.role is not null), '{}') as names,
-        coalesce((array_agg(coalesce(uc.mode, '') order by n.position) filter (where n.role is not null))[1], '') as mode
-    from plan_notifications n
-    join priorities p on p.name = n.priority
-    left join named_targets t on t.target_id = n.target_id
-    left join users u on u.target_id = n.target_id and n.role = 'user'
-    left join user_application_modes ua on ua.user_id = u.id and ua.application_id = i.application_id and ua.priority = n.priority
-    left join application_default_modes ad on ad.application_id = i.application_id and ad.priority = n.priority
-    left join user_modes um on um.user_id = u.id and um.priority = n.priority
-    left join user_contacts uc on uc.user_id = u.id and uc.mode = coalesce(ua.mode, ad.mode, um.mode, p.default_mode)
-    where i.active and n.plan_id = i.plan_id and n.step = i.current_step + case when exists (
-        select from plan_notifications c
-        where c.plan_id = i.plan_id and c.step = i.current_step
-          and coalesce((i.progress -> 'n' -> c.position::int ->> 'm')::int, 0) between 1 and c.repeat
-          and i.progress -> 'n' -> c.position::int ->> 's' is null
-    ) then 0 else 1 end
-) following
-where i.id = any(sqlc.arg(ids)::bigint[]);
+-- How many alerts incidents have. Incidents without alerts are left out.
+-- name: AlertCounts :many
+select a.incident_id, count(*) as known, count(*) filter (where a.status = 'firing') as firing
+from incident_alerts a where a.incident_id = any(sqlc.arg(ids)::bigint[]) group by a.incident_id;
 
 -- The applications and plans of a person's teams: owned by them, or paging them. All versions of a plan count.
 -- name: ConcernsOfPerson :one
@@ -300,4 +269,17 @@ select array(select a.id from applications a where a.team_id in (select team_id 
         select p.id from plan_owners o join plans p on lower(p.name) = o.name_key where o.team_id in (select team_id from mine)
         union
         select n.plan_id from plan_notifications n join teams t on t.target_id = n.target_id where t.id in (select team_id from mine)
+    )::bigint[] as plans;
+
+-- The counts of the navigation of every page.
+-- name: OpenCounts :one
+select (select count(*) from (select from incidents where not resolved and closed_at is null limit @most) a)::int as everyone,
+    (select count(*) from (select from incidents where owner_id = @owner::bigint and not resolved and closed_at is null limit @most) m)::int as mine;
+
+-- The applications and plans that a team owns. If none is true: the applications that no team owns, and no plans.
+-- name: OwnedByTeam :one
+with team as (select t.id from teams t where lower(t.name) = lower(@team::text) and not @none::boolean)
+select array(select a.id from applications a where a.team_id in (select id from team) or a.team_id is null and @none::boolean)::bigint[] as applications,
+    array(
+        select p.id from plan_owners o join plans p on lower(p.name) = o.name_key where o.team_id in (select id from team)
     )::bigint[] as plans;

@@ -22,14 +22,14 @@ with input as (
     select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare, shown_to from input
 ), made as (
     insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
-                          template, mode_changed, expires_at)
+                          template, mode_changed, expires_at, purpose)
     select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
            nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
-           clock_timestamp() + make_interval(secs => i.lifetime)
+           clock_timestamp() + make_interval(secs => i.lifetime), coalesce(nullif(m.purpose, ''), 'primary')
     from (select unnest(@turns::int[]) as turn, unnest(@owner_places::int[]) as owner_place, unnest(@recipients::text[]) as recipient,
                  unnest(@user_ids::bigint[]) as user_id, unnest(@targets::text[]) as target,
                  unnest(@modes::text[]) as mode, unnest(@literals::text[]) as literal,
-                 unnest(@mode_changes::bool[]) as mode_changed) m
+                 unnest(@mode_changes::bool[]) as mode_changed, unnest(@purposes::text[]) as purpose) m
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing

@@ -31,15 +31,15 @@ cross join clock
 join plans p on p.id = due.plan_id
 join applications a on a.id = due.application_id;
 
--- An incident as DueIncidents would return it, whether or not it is due.
--- name: IncidentAhead :one
+-- Incidents as DueIncidents would return them, whether or not they are due.
+-- name: IncidentsAhead :many
 select clock_timestamp()::timestamptz as read_at, i.id::bigint as id, i.bucket, i.plan_id, i.application_id, i.created_at,
     coalesce(i.due_at, clock_timestamp())::timestamptz as due_at, i.active, i.version, i.reopen_count, i.current_step, i.step_at,
     i.progress, p.paused as plan_paused, a.paused as application_paused
 from incidents i
 join plans p on p.id = i.plan_id
 join applications a on a.id = i.application_id
-where i.id = $1;
+where i.id = any(sqlc.arg(ids)::bigint[]);
 
 -- Makes paused incidents due whose plan and application are no longer paused, at most so many of each pair of plan and application.
 -- The recursion finds the pairs by index, so that incidents that stay paused are not read.

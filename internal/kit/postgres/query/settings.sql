@@ -57,9 +57,6 @@ select id from applications where lower(name) = lower(rtrim(@name::text));
 -- name: SettingsOfUser :many
 select name, value from user_settings where user_id = @user_id and name <> 'clock';
 
--- name: SetTimeZone :execrows
-update users set time_zone = @time_zone, time_zone_given = true where id = @id;
-
 -- name: FixedTextsOfUser :many
 select o.mode from user_template_overrides o join modes m on m.name = o.mode where o.user_id = @user_id order by m.id;
 

@@ -128,6 +128,8 @@ limit sqlc.arg(most);
 with over as (
     update incident_alerts a set status = 'resolved', changed_at = coalesce(i.delivered_at, i.created_at)
     from incidents i where i.id = any (sqlc.arg(ids)::bigint[]) and a.incident_id = i.id and a.status = 'firing'
+), events as (
+    update grouped_events e set facts = null, acknowledged = false where e.incident_id = any (sqlc.arg(ids)::bigint[])
 )
 update incident_contexts c set dedup_facts = null where c.incident_id = any (sqlc.arg(ids)::bigint[]) and c.dedup_facts is not null;
 

@@ -18,8 +18,8 @@ function valid(name) {
     return false;
   }
 }
-// The person's choice of a clock with 12 or 24 hours; without one, the browser decides.
-const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock] || {};
+// The clock with 12 or 24 hours that the person chose.
+const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock];
 const format = (fields) => new Intl.DateTimeFormat([], { ...fields, ...(fields.hour ? hours : {}), timeZone: zone });
 const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const formats = {
@@ -101,6 +101,15 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
+// Ctrl-K (or Cmd-K) and the link in the header open the search.
+const find = document.querySelector("a.find");
+function search(e) {
+  e.preventDefault();
+  import(find.dataset.module).then((m) => m.open(), () => { location.href = find.href; });
+}
+find?.addEventListener("click", (e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) search(e); });
+document.addEventListener("keydown", (e) => { if (find && (e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === "k") search(e); });
+
 // Copies the text of a command.
 document.addEventListener("DOMContentLoaded", () => {
   if (!navigator.clipboard) return;
@@ -127,7 +136,7 @@ document.addEventListener("keydown", (e) => {
 
 // A refused form is shown again with the reason: the focus moves to the first wrong field, or to the reason if no field is marked.
 document.addEventListener("DOMContentLoaded", () => {
-  [...document.querySelectorAll("[aria-describedby=problem]"), document.getElementById("problem")].find((e) => e?.checkVisibility())?.focus();
+  [...document.querySelectorAll("[aria-describedby=problem], [id^=wrong-]"), document.getElementById("problem")].find((e) => e?.checkVisibility())?.focus();
 });
 
 // A form is sent only once: a second press on a slow connection does nothing. This handler runs after the page scripts, which send some forms themselves.
@@ -138,7 +147,28 @@ addEventListener("submit", (e) => {
   form.dataset.sending = "yes";
   e.submitter?.setAttribute("aria-busy", "true");
   setTimeout(() => unlock(form), 10000); // the connection may be lost
+  if (form === reachable || !form.getAttribute("action")?.startsWith("/incidents/")) return;
+  e.preventDefault();
+  sendIfReachable(form, e.submitter);
 });
+// A form of an incident is sent only after the server has answered another request. Without a connection, the browser would show its own error page.
+// The check comes first because the server may have carried out a request whose answer was lost.
+let reachable = null; // the form that is being sent
+async function sendIfReachable(form, button) {
+  const action = form.getAttribute("action");
+  try {
+    await fetch("/healthcheck", { method: "HEAD", cache: "no-store", redirect: "manual", signal: AbortSignal.timeout(8000) });
+  } catch {
+    unlock(form);
+    return sayAtTop("Iris cannot be reached. Nothing was changed. Try again when you are connected.");
+  }
+  unlock(form);
+  // The page may have changed meanwhile: "Acknowledge" of a resolved incident becomes "Undo the resolve".
+  if (!form.isConnected || form.getAttribute("action") !== action) return sayAtTop("The incident has just changed. Your action was not sent.");
+  reachable = form;
+  form.requestSubmit(button);
+  reachable = null;
+}
 function unlock(form) {
   delete form.dataset.sending;
   for (const button of form.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
@@ -153,12 +183,14 @@ addEventListener("beforeunload", (e) => { if (unsaved) e.preventDefault(); });
 
 // Without a connection every page says so. Forms keep what was typed.
 let offline = null;
-addEventListener("offline", () => {
-  if (offline) return;
+function sayAtTop(text) {
+  offline?.remove(); // screen readers announce a new alert
   offline = document.createElement("div");
   offline.className = "flash bad offline";
   offline.setAttribute("role", "alert");
-  offline.textContent = "You are offline. This page may be out of date, and nothing can be sent. Pages still reach you as usual.";
+  offline.textContent = text;
   document.querySelector("main").prepend(offline);
-});
+  offline.scrollIntoView({ block: "nearest" });
+}
+addEventListener("offline", () => sayAtTop("You are offline. This page may be out of date, and nothing can be sent. Pages still reach you as usual."));
 addEventListener("online", () => { offline?.remove(); offline = null; });

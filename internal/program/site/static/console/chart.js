@@ -1,9 +1,14 @@
 // Draws the charts of a page from their tables, with the colours of the theme. Without this script people read the tables.
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const probe = document.body.appendChild(Object.assign(document.createElement("i"), { hidden: true }));
+// style returns the colour of a token in the theme that is shown.
+function style(name) {
+  probe.style.color = `var(${name})`;
+  return getComputedStyle(probe).color;
+}
 const colours = () => ["--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6"].map(style);
 const drawn = new Map(); // figure -> chart
-// The reader's choice of a clock with 12 or 24 hours; without one, the browser decides.
-const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock] || {};
+// The clock with 12 or 24 hours that the person chose.
+const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock];
 
 function read(table) {
   const rows = [...table.tBodies[0].rows];
@@ -41,6 +46,32 @@ function instants(zone) {
     at.map((s) => (step >= 86400 || digits.format(s * 1000) === "00:00" ? day : own).format(s * 1000));
 }
 
+// The tooltip of all charts: the place below the pointer, and the value of each series there.
+const box = document.body.appendChild(Object.assign(document.createElement("div"), { className: "tip", hidden: true }));
+function tip(texts) {
+  const show = (u) => {
+    const at = u.cursor.idx, where = u.over.getBoundingClientRect();
+    box.hidden = at === null || at === undefined || u.cursor.left < 0;
+    if (box.hidden) return;
+    const [title, ...rows] = texts(at);
+    box.replaceChildren(line("strong", title), ...rows.filter(([, value]) => value !== "").map(([name, value, colour]) => {
+      const row = line("div", "");
+      row.append(line("i", ""), name + ": ", line("b", value));
+      row.firstChild.style.background = colour;
+      return row;
+    }));
+    const left = where.left + u.cursor.left + 12, right = innerWidth - box.offsetWidth - 8;
+    box.style.left = Math.max(8, left > right ? where.left + u.cursor.left - box.offsetWidth - 12 : left) + "px";
+    box.style.top = Math.max(8, where.top + 8) + "px";
+  };
+  return { hooks: { setCursor: show, destroy: () => { box.hidden = true; } } };
+}
+function line(tag, text) {
+  const el = document.createElement(tag);
+  el.textContent = text;
+  return el;
+}
+
 function draw(figure) {
   const plot = figure.querySelector(".plot"), table = figure.querySelector("details table");
   if (!plot || !table || !window.uPlot) return;
@@ -48,20 +79,23 @@ function draw(figure) {
   figure.classList.add("drawn"); // shows the plot, so that it has a width
   const { names, x, labels, series, timed } = read(table), colour = colours(), unit = figure.dataset.unit, kind = figure.dataset.kind;
   const width = plot.clientWidth, bars = kind === "bar" || kind === "stack" ? window.uPlot.paths.bars({ size: [0.7, 48] }) : undefined;
-  const axis = { stroke: style("--dim"), font: "12px system-ui, sans-serif", grid: { stroke: style("--line"), width: 1 }, ticks: { stroke: style("--line"), width: 1 } };
+  const axis = { stroke: style("--dim"), font: "12px Inter, system-ui, sans-serif", grid: { show: false }, ticks: { show: false } };
   const zone = document.body.dataset.zone || undefined;
   const gap = x.length > 1 ? x[1] - x[0] : 3600;
+  const when = (i) => (timed ? new Date(x[i] * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short", ...hours, timeZone: zone }) : labels[i]);
+  const measured = (k, i) => (series[k][i] === null ? "" : series[k][i] + (unit ? " " + unit : ""));
   const options = {
     width, height: 220,
     tzDate: zone ? (s) => window.uPlot.tzDate(new Date(s * 1000), zone) : undefined,
     scales: { x: { time: timed, range: (_, low, high) => (bars || x.length < 2 ? [low - gap / 2, high + gap / 2] : [low, high]) },
       y: { range: (_, __, max) => [0, Math.max((max || 0) * 1.1, 1)] } },
-    legend: { show: names.length > 1 || kind === "stack" },
+    legend: { show: names.length > 1 || kind === "stack", live: false },
+    cursor: { y: false, points: { show: !bars } },
+    plugins: [tip((i) => [when(i), ...names.map((name, k) => [name, measured(k, i), colour[k % colour.length]])])],
     axes: [timed ? { ...axis, values: instants(zone) } : { ...axis, splits: () => x, values: labelled(labels, width) },
-      { ...axis, size: 62, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], values: (_, at) => at.map((v) => v + (unit ? " " + unit : "")) }],
-    series: [{ value: (_, v) => (v === null ? "" : timed ? new Date(v * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short", ...hours, timeZone: zone }) : labels[v] || "") },
-      ...names.map((label, i) => ({ label, stroke: colour[i % colour.length], width: bars ? 0 : 2, points: { show: !bars && x.length < 40 }, spanGaps: true,
-        value: (_, __, ___, at) => (at === null || series[i][at] === null ? "" : series[i][at] + (unit ? " " + unit : "")), fill: bars && colour[i % colour.length], paths: bars }))],
+      { ...axis, size: 62, grid: { stroke: style("--line"), width: 1, dash: [2, 4] }, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], values: (_, at) => at.map((v) => v + (unit ? " " + unit : "")) }],
+    series: [{}, ...names.map((label, i) => ({ label, stroke: colour[i % colour.length], width: bars ? 0 : 2, points: { show: !bars && x.length < 40 }, spanGaps: true,
+      fill: bars && colour[i % colour.length], paths: bars }))],
   };
   drawn.set(figure, new window.uPlot(options, [x, ...(kind === "stack" ? stacked(series) : series)], plot));
 }

@@ -22,11 +22,12 @@ function move(by) {
 const box = (row) => row?.querySelector("input[name=id]");
 const ticked = () => [...document.querySelectorAll("#rows input[name=id]:checked")];
 function count() {
-  const n = ticked().length;
+  const n = ticked().length, all = bulk?.elements.all;
+  if (all && !n) all.checked = false; // the form is hidden then
   const text = bulk?.querySelector(".ticked");
-  if (text) text.textContent = n + " ticked:";
+  if (text) text.textContent = all?.checked ? "All that match:" : n + " ticked:";
 }
-document.addEventListener("change", (e) => { if (e.target.name === "id") count(); });
+document.addEventListener("change", (e) => { if (e.target.name === "id" || e.target.name === "all") count(); });
 bulk?.addEventListener("reset", () => setTimeout(count));
 count();
 
@@ -51,10 +52,7 @@ const actions = {
   Enter: () => here()?.querySelector(".title a").click(),
   a: () => press("acknowledge"), r: () => press("resolve"), s: () => press("snooze"),
   n: () => document.querySelector("#news button")?.click(),
-  "/": () => {
-    document.getElementById("filter").open = true;
-    document.querySelector("#filter input[name=text]").focus();
-  },
+  "/": () => document.querySelector("#filter input[name=text]").focus(),
   "?": () => keys.showModal(),
 };
 // The help sheet has a switch for the keys. Each browser stores its own choice, because speech input is used on one computer.

@@ -50,6 +50,8 @@ function updateList(live, to) {
     }
   }
   live.setAttribute("hx-headers", to.getAttribute("hx-headers"));
+  const tabs = live.querySelector(".tabs"), counted = to.querySelector(".tabs");
+  if (tabs && counted) update(tabs, counted.cloneNode(true)); // their numbers
   latest = fresh.size || gone ? to : null;
   const text = [fresh.size && fresh.size + " new", gone && gone + " gone"].filter(Boolean).join(", ");
   document.title = (fresh.size ? "(" + fresh.size + ") " : "") + title;

@@ -34,6 +34,8 @@ function mark() {
   input.closest("label")?.classList.add("wrong");
   input.setAttribute("aria-invalid", "true");
   input.setAttribute("aria-describedby", "problem");
+  const label = input.closest("label")?.querySelector("span")?.textContent.trim(), problem = document.querySelector("#problem p");
+  if (label && problem) problem.textContent = problem.textContent.replaceAll(field, `“${label}”`);
 }
 
 async function check() {

@@ -76,7 +76,7 @@ export function flash(text, bad = false) {
   document.getElementById("note")?.remove();
   const note = h(
     "div",
-    { id: "note", class: ["flash", "note", bad && "bad"], role: bad ? "alert" : "status" },
+    { id: "note", class: ["flash", "note", bad ? "bad" : "good"], role: bad ? "alert" : "status" },
     h("span", {}, text),
     h("button", { type: "button", class: "link", "aria-label": "Dismiss", onclick: () => note.remove() }, "×"),
   );

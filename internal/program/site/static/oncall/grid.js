@@ -1,6 +1,7 @@
 // The grid of the calendar, drawn by the library EventCalendar. The library has no time zones: it gets and returns wall-clock times of
 // the chosen zone. A drag is a difference of wall-clock times.
 import { h } from "./dom.js";
+import { avatar } from "./person.js";
 import { isAway, letter, roleClass, unavailable } from "./roles.js";
 import { hours, instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 
@@ -192,6 +193,7 @@ function content({ shift: s, title }, zone) {
   return [
     h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
     h("span", { class: "unseen" }, s.role + ": "),
+    avatar(s.user),
     h("bdi", { class: "who" }, s.full_name || s.user),
     s.conflict && h("span", { class: "tag mark", title: unavailable }, "!", h("span", { class: "unseen" }, unavailable)),
     h("span", { class: "from" }, time(s.start, zone)),

@@ -1,6 +1,6 @@
 // The holidays of a team, from an iCal file. A rotation can skip holidays or cover only them.
 import { card, fill, h, leftOut, working } from "./dom.js";
-import { orNone, path, v1 } from "./api.js";
+import { path, v1 } from "./api.js";
 
 // holidayCard lists future holidays. Administrators can replace the file.
 export function holidayCard(team) {
@@ -18,7 +18,7 @@ export function holidayCard(team) {
       }
     });
   async function load() {
-    const { holidays: days, left_out: left } = await orNone(v1.get(at), { holidays: [], left_out: [] });
+    const { holidays: days, left_out: left } = await v1.get(at);
     const today = new Date().toISOString().slice(0, 10),
       next = days.filter((d) => d.date >= today);
     const remove = h("button", { type: "button", class: "link bad", onclick: () => attempt(remove, () => v1.remove(at)) }, "Remove all");

@@ -1,5 +1,6 @@
 // The list view: the shifts of a month, each under the day on which it begins.
 import { bdi, fill, h } from "./dom.js";
+import { avatar } from "./person.js";
 import { roleBadge, unavailable } from "./roles.js";
 import { date as dayName, instant, length, span, wall } from "./zone.js";
 
@@ -70,7 +71,7 @@ function row(s, zone, now, on) {
       onclick: (e) => on.open(s, e.currentTarget),
     },
     roleBadge(s.role),
-    h("span", { class: "who" }, bdi(s.full_name || s.user), s.conflict && [" ", h("span", { class: "chip bad" }, unavailable)]),
+    h("span", { class: "who" }, avatar(s.user), " ", bdi(s.full_name || s.user), s.conflict && [" ", h("span", { class: "chip bad" }, unavailable)]),
     h("span", { class: "dim small" }, span(s.start, s.end, zone), " · ", length(s.end - s.start)),
   );
 }

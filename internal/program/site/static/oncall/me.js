@@ -1,11 +1,8 @@
 // The page of the reader: shifts, swap requests, reminders, time zone, calendar feed.
 import { bdi, card, field, fill, flash, h, lazy, options, page as read, ready, shortList, working } from "./dom.js";
 import { iso, path, query, v0, v1 } from "./api.js";
-import { contactsCard } from "./contacts.js";
-import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
 import { roleBadge, unavailable } from "./roles.js";
-import { quietCard, rulesCard } from "./rules.js";
 import { subscriptionCard } from "./subscribe.js";
 import { unavailabilityCard } from "./unavailability.js";
 import { away, browserZone, length, span, zones } from "./zone.js";
@@ -59,11 +56,12 @@ function draw() {
         "div",
         { class: "page" },
         card("Swap requests", requestList(open, { me: page.user, readOnly: page.readOnly, zone: z, done: load })),
-        contactsCard(page),
-        rulesCard(page),
-        quietCard(page),
+        card("How pages reach me", [
+          h("p", {}, h("a", { href: path`/people/${page.user}` }, "Contacts, rules and quiet limits")),
+          h("p", {}, h("a", { href: path`/people/${page.user}/reminders` }, "Reminders and notices")),
+        ]),
         zoneCard(),
-        teams.length > 0 && [reminderCard(page, teams), (absences = h("div", {}, unavailabilityCard(page, teams[0], z, flagged)))],
+        teams.length > 0 && (absences = h("div", {}, unavailabilityCard(page, teams[0], z, flagged))),
         calendarsCard(),
         card(
           "My teams",

@@ -1,6 +1,7 @@
 // Who is on call now, until when, and who is next. Here people take the pager.
 import { bdi, fill, h, lazy } from "./dom.js";
 import { path, v0 } from "./api.js";
+import { avatar } from "./person.js";
 import { byOrder, contact, isAway, roleBadge } from "./roles.js";
 import { away, stamp } from "./zone.js";
 
@@ -14,7 +15,7 @@ export function nowPanel({ team, roles, zone, page, taken }) {
       "button",
       {
         type: "button",
-        class: "primary take",
+        class: "take",
         onclick: async () => {
           const dialog = await lazy(() => import("./take.js"));
           if (await dialog?.takePager({ team, roles, zone: zone(), page, summary })) taken();
@@ -54,7 +55,7 @@ function role(name, current, next, { team, zone, page }) {
     h(
       "div",
       { class: "holder" },
-      h("div", { class: "holder-name" }, bdi(s.full_name || s.user), s.user === page.user && h("span", { class: "chip" }, "you")),
+      h("div", { class: "holder-name" }, avatar(s.user), bdi(s.full_name || s.user), s.user === page.user && h("span", { class: "chip" }, "you")),
       h("div", { class: "dim small" }, `until ${stamp(s.end, zone)} (${away(s.end)})`, s.team !== team.name && [" · from ", bdi(s.team)]),
       team.member && contacts(s.user_contacts),
     ),

@@ -73,7 +73,7 @@ function acts(id, edit, remove) {
     { class: "row" },
     h(
       "button",
-      { type: "button", class: "primary", onclick: () => lazy(() => import("./populate.js")).then((m) => m?.populate({ id, team, page, done: load })) },
+      { type: "button", onclick: () => lazy(() => import("./populate.js")).then((m) => m?.populate({ id, team, page, done: load })) },
       "Preview and populate…",
     ),
     h("button", { type: "button", onclick: edit }, "Edit"),

@@ -2,8 +2,8 @@
 
 export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 const formats = new Map();
-// The reader's choice of a clock with 12 or 24 hours; without one, the browser decides.
-export const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock] || {};
+// The clock with 12 or 24 hours that the person chose.
+export const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock];
 
 function format(zone, options) {
   const key = zone + JSON.stringify(options);

@@ -1,0 +1,2 @@
+// Package markdown shows Markdown that people and alerts write as HTML. The author may be hostile.
+package markdown
